@@ -24,14 +24,14 @@ Status unknown_format(std::string_view what, int found, std::string_view known) 
 
 void append_stored_key(std::string* out, const KeyView& key) {
   put_u32_be(out, key.generation);
-  put_u64_be(out,
-             static_cast<uint64_t>(slot_of(key.position)) << 48 | (key.position >> 2 & kHashMask));
+  put_u64_be(
+      out, static_cast<uint64_t>(slot_of(key.key_order)) << 48 | (key.key_order >> 2 & kHashMask));
   out->append(key.key);
 }
 
-std::string stored_key_prefix(Generation generation, Position from) {
+std::string stored_key_prefix(Generation generation, KeyOrder from) {
   std::string prefix;
-  append_stored_key(&prefix, {.generation = generation, .position = from, .key = {}});
+  append_stored_key(&prefix, {.generation = generation, .key_order = from, .key = {}});
   return prefix;
 }
 
@@ -39,7 +39,7 @@ std::optional<KeyView> parse_stored_key(std::string_view bytes) {
   if (bytes.size() < kStoredKeyPrefixBytes) return std::nullopt;
   const uint64_t place = load_u64_be(bytes.data() + 4);
   return KeyView{.generation = load_u32_be(bytes.data()),
-                 .position = place >> 48 << 50 | (place & kHashMask) << 2,
+                 .key_order = place >> 48 << 50 | (place & kHashMask) << 2,
                  .key = bytes.substr(kStoredKeyPrefixBytes)};
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/status.h"
 
 namespace weir::storage {
@@ -55,14 +55,14 @@ struct ValueView {
 
 struct KeyView {
   Generation generation = 0;
-  Position position = 0;
+  KeyOrder key_order = 0;
   std::string_view key;
 };
 
 inline constexpr size_t kStoredKeyPrefixBytes = 12;
 
 void append_stored_key(std::string* out, const KeyView& key);
-std::string stored_key_prefix(Generation generation, Position from = 0);
+std::string stored_key_prefix(Generation generation, KeyOrder from = 0);
 // Answers nothing for bytes too short to be a stored key.
 std::optional<KeyView> parse_stored_key(std::string_view bytes);
 

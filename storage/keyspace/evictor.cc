@@ -61,16 +61,16 @@ size_t Evictor::scan(size_t looks, bool evict) {
     Table* table = next_table();
     if (table == nullptr) {
       table_ = 0;
-      position_ = 0;
+      key_order_ = 0;
       ++rounds;
       continue;
     }
-    Segment* segment = table->segment_at(position_);
+    Segment* segment = table->segment_at(key_order_);
     looked += 1 + segment->count;
-    const Position last = segment->last();
+    const KeyOrder last = segment->last();
     looked += scan_segment(table, segment, evict);
-    position_ = last + 1;
-    if (position_ == 0) ++table_;
+    key_order_ = last + 1;
+    if (key_order_ == 0) ++table_;
     if (evict && !memory_is_short()) break;
   }
   return looked;
@@ -85,7 +85,7 @@ Table* Evictor::next_table() {
   if (table == tables.end()) return nullptr;
   if ((*table)->generation() != table_) {
     table_ = (*table)->generation();
-    position_ = 0;
+    key_order_ = 0;
   }
   return table->get();
 }
@@ -111,8 +111,8 @@ void Evictor::scan_entry(Table* table, Entry* entry, bool evict, ListSeen* seen)
   if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
     records_.expire(table, entry);
   if (!entry->clean()) return;
-  if (table->has_elements() && elements_id_at(entry->position) != seen->id) {
-    seen->id = elements_id_at(entry->position);
+  if (table->has_elements() && elements_id_at(entry->key_order) != seen->id) {
+    seen->id = elements_id_at(entry->key_order);
     seen->open = table->open->find(seen->id) != nullptr;
   }
   if (!entry->has(Entry::kPresent)) {
@@ -155,7 +155,7 @@ bool Evictor::headers_piece(Store* store) {
   for (const std::string& stored_key : stored_keys) {
     const auto key = parse_stored_key(stored_key);
     Table* table = key ? set_.table_of(key->generation) : nullptr;
-    if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
+    if (table != nullptr) records_.read_if_missing(table, key->key_order, key->key);
   }
   return true;
 }

@@ -61,7 +61,7 @@ class Evictor {
   const TurnInProgress& turn_;
   const KeyspaceOptions& options_;
   Generation table_ = 0;  // where the scan goes on
-  Position position_ = 0;
+  KeyOrder key_order_ = 0;
   int64_t last_scan_steady_ns_ = 0;
   int64_t last_recount_steady_ns_ = 0;
   size_t owed_looks_ = 0;    // of the scan

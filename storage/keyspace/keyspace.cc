@@ -131,13 +131,13 @@ Status Keyspace::append_everything_owed() {
   end_.logged_turn = end_.turn;
   store_.mark_recovered();
   for (const auto& table : set_.tables()) {
-    Position position = 0;
+    KeyOrder key_order = 0;
     do {
-      const Segment* segment = table->segment_at(position);
+      const Segment* segment = table->segment_at(key_order);
       for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next)
         turn_.add_unchanged(entry);
-      position = segment->last() + 1;
-    } while (position != 0);
+      key_order = segment->last() + 1;
+    } while (key_order != 0);
   }
   reclaimer_.owe();
   set_.mark_all_changed();

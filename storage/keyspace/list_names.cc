@@ -146,7 +146,7 @@ Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
   }
   Table* table = set_.table_of(entry.generation);
   if (table == nullptr) return {};
-  const Entry* found = records_.find(table, position_of(entry.key, set_.seed()), entry.key);
+  const Entry* found = records_.find(table, key_order_of(entry.key, set_.seed()), entry.key);
   if (!turn_.failure().ok()) return turn_.failure();
   if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnreclaimed)))
     *before = found->view();
@@ -196,14 +196,14 @@ bool ListNames::stands_under(const ListName& list, Status* status) const {
   const Table* headers = set_.table_of(list.generation & ~kElementsBit);
   if (headers == nullptr || headers->elements == nullptr) return false;
   const Table* table = headers->elements;
-  const Position last = last_position(list.id);
+  const KeyOrder last = last_key_order(list.id);
   std::vector<Entry*> entries;
-  for (Position position = first_position(list.id);;) {
-    const Segment* segment = table->segment_at(position);
-    Table::append_range(segment, position, last, &entries);
+  for (KeyOrder key_order = first_key_order(list.id);;) {
+    const Segment* segment = table->segment_at(key_order);
+    Table::append_range(segment, key_order, last, &entries);
     if (!entries.empty()) return true;
     if (segment->last() >= last) break;
-    position = segment->last() + 1;
+    key_order = segment->last() + 1;
   }
   if (table->complete) return false;
   if (!store_.is_open()) {
@@ -211,11 +211,11 @@ bool ListNames::stands_under(const ListName& list, Status* status) const {
     return false;
   }
   const auto cursor = store_->cursor();
-  cursor->seek(stored_key_prefix(list.generation, first_position(list.id)));
+  cursor->seek(stored_key_prefix(list.generation, first_key_order(list.id)));
   *status = cursor->status();
   if (!status->ok() || !cursor->valid()) return false;
   const auto key = parse_stored_key(cursor->key());
-  return key && key->generation == list.generation && key->position <= last;
+  return key && key->generation == list.generation && key->key_order <= last;
 }
 
 }  // namespace weir::storage

@@ -65,13 +65,13 @@ class LiveRecords {
 
   // The entry of a key, read from the state if it is not in memory. Null if there is none, or if
   // reading failed.
-  Entry* find(Table* table, Position position, std::string_view key) {
-    Entry* entry = table->find(position, key);
-    return entry != nullptr || table->complete ? entry : load(table, position, key);
+  Entry* find(Table* table, KeyOrder key_order, std::string_view key) {
+    Entry* entry = table->find(key_order, key);
+    return entry != nullptr || table->complete ? entry : load(table, key_order, key);
   }
   // Reads a record from the state, unless it is in memory.
-  void read_if_missing(Table* table, Position position, std::string_view key) {
-    if (table->find(position, key) == nullptr) load(table, position, key);
+  void read_if_missing(Table* table, KeyOrder key_order, std::string_view key) {
+    if (table->find(key_order, key) == nullptr) load(table, key_order, key);
   }
   // Removes a record whose time has ended. REQUIRES: it is present and expired.
   void expire(Table* table, Entry* entry);
@@ -81,7 +81,7 @@ class LiveRecords {
 
  private:
   bool is_named_by_clients(const Ref& ref) const;
-  Entry* load(Table* table, Position position, std::string_view key);
+  Entry* load(Table* table, KeyOrder key_order, std::string_view key);
   void expire_header(Table* table, Entry* entry);
   void take_away(Table* table, Entry* entry);
   void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);

@@ -37,7 +37,7 @@ Status Recovery::load_system_records(Store* store) {
     ValueView value;
     if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
     Table* table = set_.system_table();
-    Entry* loaded = table->insert(key->position, key->key, value.payload.size());
+    Entry* loaded = table->insert(key->key_order, key->key, value.payload.size());
     table->set_value(loaded, value.payload, false);
     loaded->type = value.type;
     loaded->flags |= Entry::kPresent;

@@ -45,8 +45,8 @@ Status Replay::apply_system(const TurnEntry& change) {
     return Status::corrupt("a turn's record holds a system record that is none");
   system_changed_ = true;
   Table* table = set_.system_table();
-  const Position position = position_of(change.key, set_.seed());
-  set_entry(table, find_or_insert(table, position, change.key, change.value.payload.size()),
+  const KeyOrder key_order = key_order_of(change.key, set_.seed());
+  set_entry(table, find_or_insert(table, key_order, change.key, change.value.payload.size()),
             change);
   return {};
 }
@@ -65,21 +65,21 @@ Status Replay::apply_entry(const TurnEntry& change) {
 }
 
 Status Replay::apply_record(Table* table, const TurnEntry& change) {
-  const Position position = position_of(change.key, set_.seed());
+  const KeyOrder key_order = key_order_of(change.key, set_.seed());
   Entry* entry = nullptr;
   if (live_) {
-    if (Status status = find_old(table, position, change, &entry); !status.ok()) return status;
+    if (Status status = find_old(table, key_order, change, &entry); !status.ok()) return status;
   }
   if (entry == nullptr)
-    entry = find_or_insert(table, position, change.key, change.value.payload.size());
+    entry = find_or_insert(table, key_order, change.key, change.value.payload.size());
   if (live_ && !watches_.empty()) turn_.tell_watches(table, entry);
   set_entry(table, entry, change);
   return {};
 }
 
 // Finds what a key held before, and compares the lists that it names with those that it will name.
-Status Replay::find_old(Table* table, Position position, const TurnEntry& change, Entry** entry) {
-  *entry = records_.find(table, position, change.key);
+Status Replay::find_old(Table* table, KeyOrder key_order, const TurnEntry& change, Entry** entry) {
+  *entry = records_.find(table, key_order, change.key);
   if (!turn_.failure().ok()) return turn_.failure();
   Entry* old = *entry;
   if (old != nullptr && old->has(Entry::kPresent)) {
@@ -106,10 +106,10 @@ Status Replay::apply_element(Table* table, const TurnEntry& change) {
           : reclaimer_.reclaim({table->generation(), id});
     return {};
   }
-  const Position position = position_of_element(id, member, set_.seed());
-  Entry* entry = find_or_insert(table, position, member, change.value.payload.size());
+  const KeyOrder key_order = key_order_of_element(id, member, set_.seed());
+  Entry* entry = find_or_insert(table, key_order, member, change.value.payload.size());
   ElementsIndex* list = live_ ? table->open->find(id) : nullptr;
-  const bool indexed = list != nullptr && list->reaches(position);
+  const bool indexed = list != nullptr && list->reaches(key_order);
   if (live_ && !watches_.empty()) turn_.tell_watches(table, entry);
   if (indexed && entry->has(Entry::kPresent)) list->take_out(entry);
   set_entry(table, entry, change);
@@ -117,9 +117,10 @@ Status Replay::apply_element(Table* table, const TurnEntry& change) {
   return {};
 }
 
-Entry* Replay::find_or_insert(Table* table, Position position, std::string_view key, size_t bytes) {
-  Entry* entry = table->find(position, key);
-  return entry != nullptr ? entry : table->insert(position, key, bytes);
+Entry* Replay::find_or_insert(Table* table, KeyOrder key_order, std::string_view key,
+                              size_t bytes) {
+  Entry* entry = table->find(key_order, key);
+  return entry != nullptr ? entry : table->insert(key_order, key, bytes);
 }
 
 // The lists of a header that was unreclaimed are reclaimed all the same: Reclaimer knows them by

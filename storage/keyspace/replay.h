@@ -65,9 +65,9 @@ class Replay {
   Status apply_system(const TurnEntry& change);
   Status apply_record(Table* table, const TurnEntry& change);
   Status apply_element(Table* table, const TurnEntry& change);
-  Status find_old(Table* table, Position position, const TurnEntry& change, Entry** entry);
+  Status find_old(Table* table, KeyOrder key_order, const TurnEntry& change, Entry** entry);
   void set_entry(Table* table, Entry* entry, const TurnEntry& change);
-  Entry* find_or_insert(Table* table, Position position, std::string_view key, size_t bytes);
+  Entry* find_or_insert(Table* table, KeyOrder key_order, std::string_view key, size_t bytes);
   void name_table(size_t database, Generation generation);
 
   WorkingSet& set_;

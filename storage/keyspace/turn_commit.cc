@@ -89,7 +89,7 @@ void TurnCommit::encode(const Entry* entry) {
   std::string_view key = entry->key();
   if (holds_elements(entry->generation)) {
     name_.clear();
-    append_element_name(&name_, entry->position, key);
+    append_element_name(&name_, entry->key_order, key);
     key = name_;
   }
   if (entry->has(Entry::kPresent)) {

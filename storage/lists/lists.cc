@@ -34,7 +34,7 @@ std::optional<Elements> Lists::open(int database, ElementsId id) {
   if (index == nullptr) {
     index = table->open->add(
         std::make_unique<ElementsIndex>(ListBirth{id, kNotBornHere}, set_.index_bytes()));
-    index->opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
+    index->opening.reset(new ElementsIndex::Opening{.key_order = first_key_order(id)});
   }
   const Elements list(set_.seed(), &turn_, table, index);
   if (index->long_used_ms != 0) index->long_used_ms = turn_.now_ms();

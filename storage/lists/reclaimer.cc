@@ -35,7 +35,7 @@ void Reclaimer::note_expired(Table* table, Entry* entry, const HeaderView& heade
   entry->flags |= Entry::kUnreclaimed;
   const auto ids = header.all();
   expired_.push_back({.generation = table->generation(),
-                      .position = entry->position,
+                      .key_order = entry->key_order,
                       .key = std::string(entry->key()),
                       .ids = {ids.begin(), ids.end()}});
   for (const ElementsId id : ids) unlogged_.push_back({table->generation() | kElementsBit, id});
@@ -146,7 +146,7 @@ size_t Reclaimer::reclaim_expired(size_t looks) {
     if (headers == nullptr) continue;  // cleared meanwhile
     for (const ElementsId id : expired.ids) reclaim({headers->generation() | kElementsBit, id});
     looked += kShortList * expired.ids.size();
-    Entry* entry = headers->find(expired.position, expired.key);
+    Entry* entry = headers->find(expired.key_order, expired.key);
     if (entry != nullptr && entry->has(Entry::kUnreclaimed)) reclaim_header(headers, entry);
   }
   return looked;
@@ -168,7 +168,7 @@ size_t Reclaimer::free_reclaimable(size_t looks) {
     if (table != nullptr && !free_some(table, next.list.id, looks, &looked)) break;
     if (table != nullptr && next.stored) erase_range_of(next.list);
     reclaimable_.pop_front();
-    reclaimable_position_ = 0;
+    reclaimable_key_order_ = 0;
   }
   return looked;
 }
@@ -178,21 +178,21 @@ bool Reclaimer::free_some(Table* table, ElementsId id, size_t looks, size_t* loo
   // Only where a turn that no owner made has named a dropped list can somebody have opened it
   // again.
   if (auto open = table->open->take(id)) close(std::move(open));
-  const Position last = last_position(id);
-  Position position = std::max(reclaimable_position_, first_position(id));
+  const KeyOrder last = last_key_order(id);
+  KeyOrder key_order = std::max(reclaimable_key_order_, first_key_order(id));
   while (*looked < looks) {
-    Segment* segment = table->segment_at(position);
-    const Position segment_last = segment->last();
+    Segment* segment = table->segment_at(key_order);
+    const KeyOrder segment_last = segment->last();
     freed_.clear();
-    Table::append_range(segment, position, last, &freed_);
-    write_back_.dirty -= table->forget_dirty(segment, position, last);
+    Table::append_range(segment, key_order, last, &freed_);
+    write_back_.dirty -= table->forget_dirty(segment, key_order, last);
     ++*looked;
     for (Entry* entry : freed_) {
       *looked += looks_to_free(entry);
       table->erase(entry);
     }
     if (segment_last >= last) return true;
-    position = reclaimable_position_ = segment_last + 1;
+    key_order = reclaimable_key_order_ = segment_last + 1;
   }
   return false;
 }
@@ -218,10 +218,10 @@ size_t Reclaimer::shrink_closed(size_t looks) {
 
 void Reclaimer::erase_range_of(const ListName& list) {
   erasable_.push_back(list);
-  const Position last = last_position(list.id);
-  // The range that follows the last position of all begins with the next generation.
-  ranges_.erase_range(stored_key_prefix(list.generation, first_position(list.id)),
-                      last == ~Position{0} ? stored_key_prefix(list.generation + 1)
+  const KeyOrder last = last_key_order(list.id);
+  // The range that follows the last key order of all begins with the next generation.
+  ranges_.erase_range(stored_key_prefix(list.generation, first_key_order(list.id)),
+                      last == ~KeyOrder{0} ? stored_key_prefix(list.generation + 1)
                                            : stored_key_prefix(list.generation, last + 1));
 }
 
@@ -258,7 +258,7 @@ void Reclaimer::forget() {
   unlogged_.clear();
   unlogged_in_write_back_.clear();
   reclaimable_.clear();
-  reclaimable_position_ = 0;
+  reclaimable_key_order_ = 0;
   erasable_.clear();
   ranges_ = {};
   erasing_.clear();

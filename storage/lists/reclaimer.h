@@ -143,7 +143,7 @@ class Reclaimer {
  private:
   struct Expired {
     Generation generation = 0;  // of the header
-    Position position = 0;
+    KeyOrder key_order = 0;
     std::string key;
     std::vector<ElementsId> ids;
   };
@@ -171,8 +171,8 @@ class Reclaimer {
   std::vector<ListName> unlogged_;
   std::vector<ListName> unlogged_in_write_back_;
   std::deque<Reclaimable> reclaimable_;
-  Position reclaimable_position_ = 0;  // how far the first reclaimable list is freed; 0: not begun
-  std::vector<Entry*> freed_;          // while a slice is freed
+  KeyOrder reclaimable_key_order_ = 0;  // how far the first reclaimable list is freed; 0: not begun
+  std::vector<Entry*> freed_;           // while a slice is freed
 
   // Lists that the next write-back erases from the state, with their ranges; then those of the
   // running write-back.

@@ -105,7 +105,7 @@ class Elements {
   void erase_ranks(size_t first_rank, size_t count);
 
  private:
-  Position position_of(std::string_view member) const;
+  KeyOrder key_order_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);

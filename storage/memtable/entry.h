@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {
@@ -31,7 +31,7 @@ struct Entry {
 
   Entry* next;        // in the same bucket
   Entry* dirty_next;  // on the same segment's dirty list
-  Position position;
+  KeyOrder key_order;
   int64_t expire_at_ms;  // 0: never
   uint32_t saved_by;     // the command that last saved an undo for this entry
   Generation generation;
@@ -69,7 +69,7 @@ struct Entry {
     return {.type = type, .expire_at_ms = expire_at_ms, .payload = value()};
   }
   KeyView key_view() const {
-    return {.generation = generation, .position = position, .key = key()};
+    return {.generation = generation, .key_order = key_order, .key = key()};
   }
 };
 

@@ -75,7 +75,7 @@ void Segments::resize_buckets(Segment* segment, uint8_t bits) {
   for (size_t i = 0; i < old_count; ++i) {
     for (Entry* entry = old[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      Entry** bucket = &segment->buckets[segment->bucket_of(entry->position)];
+      Entry** bucket = &segment->buckets[segment->bucket_of(entry->key_order)];
       entry->next = *bucket;
       *bucket = entry;
       entry = next;
@@ -117,7 +117,7 @@ void Segments::divide(Directory* directory, Segment* segment) {
   ++segment->prefix_bits;
   upper->depth = segment->depth;
   upper->prefix_bits = segment->prefix_bits;
-  upper->begin = segment->begin + (Position{1} << (64 - segment->prefix_bits));
+  upper->begin = segment->begin + (KeyOrder{1} << (64 - segment->prefix_bits));
   const size_t cells = size_t{1} << (directory->bits - segment->depth);
   const size_t first = directory->index_of(upper->begin);
   for (size_t i = 0; i < cells; ++i) directory->children[first + i] = reinterpret_cast<Node>(upper);
@@ -134,8 +134,8 @@ void Segments::divide(Directory* directory, Segment* segment) {
   for (size_t i = 0; i < old_count; ++i) {
     for (Entry* entry = old[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      Segment* home = entry->position >= upper->begin ? upper : segment;
-      Entry** bucket = &home->buckets[home->bucket_of(entry->position)];
+      Segment* home = entry->key_order >= upper->begin ? upper : segment;
+      Entry** bucket = &home->buckets[home->bucket_of(entry->key_order)];
       entry->next = *bucket;
       *bucket = entry;
       ++home->count;
@@ -158,7 +158,7 @@ void Segments::unite(Segment* segment) {
     }
     Directory* directory;
     parent_cell(segment->begin, &directory);
-    const Position half = Position{1} << (64 - segment->prefix_bits);
+    const KeyOrder half = KeyOrder{1} << (64 - segment->prefix_bits);
     const Node other = directory->children[directory->index_of(segment->begin ^ half)];
     if (as_directory(other) != nullptr) return;
     auto* sibling = reinterpret_cast<Segment*>(other);
@@ -186,7 +186,7 @@ Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
     for (size_t i = 0; i < old_counts[half]; ++i) {
       for (Entry* entry = old[half][i]; entry != nullptr;) {
         Entry* next = entry->next;
-        Entry** bucket = &lower->buckets[lower->bucket_of(entry->position)];
+        Entry** bucket = &lower->buckets[lower->bucket_of(entry->key_order)];
         entry->next = *bucket;
         *bucket = entry;
         if (entry->has(Entry::kDirty)) {

@@ -13,7 +13,7 @@ namespace {
 
 // The index that an entry belongs to; null unless it is an element of an open list.
 ElementsIndex* index_of(const Table* table, const Entry* entry) {
-  return table->open->find(elements_id_at(entry->position));
+  return table->open->find(elements_id_at(entry->key_order));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void TurnInProgress::roll_back(const Savepoint& savepoint) {
       if (ElementsIndex* index = index_of(table, entry)) index->put_in(entry);
       return;
     }
-    if (present != was_present) set_.adjust_count(table, entry->position, present ? 1 : -1);
+    if (present != was_present) set_.adjust_count(table, entry->key_order, present ? 1 : -1);
   };
   while (databases_undo_.size() > savepoint.databases) {
     undo_.roll_back(databases_undo_.back().undo_savepoint, restoring, restored);
@@ -68,9 +68,9 @@ bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
 }
 
 void TurnInProgress::tell_watches(const Table* table, const Entry* entry) {
-  if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->position));
+  if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->key_order));
   const int database = set_.database_of(table);
-  if (database >= 0) watches_.record_changes(database, entry->position, entry->key());
+  if (database >= 0) watches_.record_changes(database, entry->key_order, entry->key());
 }
 
 void TurnInProgress::add_unchanged(Entry* entry) {

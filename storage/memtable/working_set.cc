@@ -96,9 +96,9 @@ void WorkingSet::swap(int first, int second) {
   databases_changed_ = true;
 }
 
-void WorkingSet::adjust_count(Table* table, Position position, int change) {
+void WorkingSet::adjust_count(Table* table, KeyOrder key_order, int change) {
   if (counts_are_told_) return;
-  count_in_progress_.note_key(table, position, change);
+  count_in_progress_.note_key(table, key_order, change);
   for (Database& database : databases_) {
     if (database.table != table) continue;
     if (change < 0 && database.count == 0) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "storage/format/element_key.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/memtable/retired_tables.h"
 #include "storage/memtable/table.h"
 
@@ -40,8 +40,8 @@ struct CountInProgress {
   int64_t count = 0;
 
   // A key of a table came (1) or went (-1).
-  void note_key(const Table* changed, Position position, int change) {
-    if (table == changed && cursor_of(position) < cursor) count += change;
+  void note_key(const Table* changed, KeyOrder key_order, int change) {
+    if (table == changed && cursor_of(key_order) < cursor) count += change;
   }
 };
 
@@ -89,7 +89,7 @@ class WorkingSet {
   Generation next_generation() const { return next_generation_; }
 
   // A key of a table came (1) or went (-1).
-  void adjust_count(Table* table, Position position, int change);
+  void adjust_count(Table* table, KeyOrder key_order, int change);
   void set_count(int database, uint64_t count);
   // An expired record was read from the store, and it is unknown whether a counter still includes
   // it.

@@ -26,8 +26,8 @@ Table* table_of(const WriteBack::Tables& tables, Generation generation) {
 }
 
 bool in_key_order(const Entry* a, const Entry* b) {
-  const Position a_place = stored_part(a->position);
-  const Position b_place = stored_part(b->position);
+  const KeyOrder a_place = stored_part(a->key_order);
+  const KeyOrder b_place = stored_part(b->key_order);
   return a_place != b_place ? a_place < b_place : a->key() < b->key();
 }
 
@@ -39,7 +39,7 @@ void WriteBack::begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Stor
   turn_ = turn;
   instant_ns_ = instant_ns;
   table_ = 0;
-  position_ = 0;
+  key_order_ = 0;
   failure_ = {};
   if (!ranges.empty()) store->add_to_write_back(std::move(ranges));
 }
@@ -77,26 +77,26 @@ size_t WriteBack::collect(size_t looks, const Tables& tables, Store* store) {
     }
     if (table->generation() != table_) {
       table_ = table->generation();
-      position_ = 0;
+      key_order_ = 0;
     }
-    looked += collect_segment(table, table->segment_at(position_), looks - looked, store);
-    if (position_ == 0) ++table_;
+    looked += collect_segment(table, table->segment_at(key_order_), looks - looked, store);
+    if (key_order_ == 0) ++table_;
   }
   if (phase_ == Phase::kLogging && !slice_.empty())
     store->add_to_write_back(std::exchange(slice_, {}));
   return looked;
 }
 
-// Hands over a segment's dirty entries from position_ on, as many as `looks` allow for by their
+// Hands over a segment's dirty entries from key_order_ on, as many as `looks` allow for by their
 // bytes, and answers how many looks that took: what stands before it was passed when that was a
 // segment of its own, and waits for the next write-back. REQUIRES: no entry holds uncommitted
 // changes, so that only committed values leave.
 size_t WriteBack::collect_segment(Table* table, Segment* segment, size_t looks, Store* store) {
-  Position last = segment->last();
+  KeyOrder last = segment->last();
   gathered_.clear();
   if (segment->dirty != nullptr)
-    last = table->take_dirty(segment, position_, looks * kBytesPerLook, &gathered_);
-  position_ = last + 1;
+    last = table->take_dirty(segment, key_order_, looks * kBytesPerLook, &gathered_);
+  key_order_ = last + 1;
   dirty -= gathered_.size();
   std::sort(gathered_.begin(), gathered_.end(), in_key_order);
   const size_t bytes_before = writing_bytes_;

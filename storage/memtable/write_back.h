@@ -70,7 +70,7 @@ class WriteBack {
   int64_t instant_ns_ = 0;
   uint64_t written_back_turn_ = 0;
   Generation table_ = 0;
-  Position position_ = 0;
+  KeyOrder key_order_ = 0;
   std::vector<Entry*> writing_;
   size_t settled_ = 0;
   size_t writing_bytes_ = 0;

@@ -21,7 +21,7 @@ Status NewestRecords::apply(std::string_view record) {
     KeyView key{.generation = entry.generation, .key = entry.key};
     if (!holds_elements(entry.generation)) {
       if (entry.dropped) return Status::corrupt("a list is dropped that is none");
-      key.position = position_of(entry.key, store_.hash_seed());
+      key.key_order = key_order_of(entry.key, store_.hash_seed());
     } else {
       Reader name(entry.key);
       const ElementsId id = name.varint();
@@ -32,7 +32,7 @@ Status NewestRecords::apply(std::string_view record) {
         return {};
       }
       key.key = name.rest();
-      key.position = position_of_element(id, key.key, store_.hash_seed());
+      key.key_order = key_order_of_element(id, key.key, store_.hash_seed());
     }
     std::string stored_key;
     append_stored_key(&stored_key, key);
@@ -48,7 +48,7 @@ Status NewestRecords::apply(std::string_view record) {
 bool NewestRecords::is_dropped(std::string_view stored_key) const {
   const auto key = parse_stored_key(stored_key);
   return key && holds_elements(key->generation) &&
-         dropped_.contains({key->generation, elements_id_at(key->position)});
+         dropped_.contains({key->generation, elements_id_at(key->key_order)});
 }
 
 Status NewestRecords::visit(

@@ -106,7 +106,7 @@ void check_key(std::string_view bytes) {
   append_stored_key(&written, *key);
   check(written.size() == bytes.size());
   const auto again = parse_stored_key(written);
-  check(again && again->generation == key->generation && again->position == key->position);
+  check(again && again->generation == key->generation && again->key_order == key->key_order);
   check(again->key == key->key);
 }
 

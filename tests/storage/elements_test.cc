@@ -6,24 +6,24 @@
 namespace weir::storage {
 namespace {
 
-TEST(ElementKey, IdsAreFoundAgainFromPositions) {
-  std::set<Position> firsts;
+TEST(ElementKey, IdsAreFoundAgainFromKeyOrders) {
+  std::set<KeyOrder> firsts;
   for (ElementsId id = 1; id < 20'000; ++id) {
-    ASSERT_TRUE(firsts.insert(first_position(id)).second);
-    ASSERT_EQ(elements_id_at(position_of_element(id, "member", {1, 2})), id);
-    ASSERT_EQ(elements_id_at(last_position(id)), id);
+    ASSERT_TRUE(firsts.insert(first_key_order(id)).second);
+    ASSERT_EQ(elements_id_at(key_order_of_element(id, "member", {1, 2})), id);
+    ASSERT_EQ(elements_id_at(last_key_order(id)), id);
   }
-  EXPECT_EQ(elements_id_at(first_position(kElementsIdMax)), kElementsIdMax);
+  EXPECT_EQ(elements_id_at(first_key_order(kElementsIdMax)), kElementsIdMax);
 }
 
-TEST(ElementKey, PositionsKeepWhatAStoredKeyHolds) {
+TEST(ElementKey, KeyOrdersKeepWhatAStoredKeyHolds) {
   for (ElementsId id = 1; id < 1'000; ++id) {
-    const Position position = position_of_element(id, std::to_string(id), {1, 2});
-    EXPECT_GE(position, first_position(id));
-    EXPECT_LE(position, last_position(id));
+    const KeyOrder key_order = key_order_of_element(id, std::to_string(id), {1, 2});
+    EXPECT_GE(key_order, first_key_order(id));
+    EXPECT_LE(key_order, last_key_order(id));
     std::string stored;
-    append_stored_key(&stored, {.generation = 1, .position = position, .key = "m"});
-    EXPECT_EQ(parse_stored_key(stored)->position, stored_part(position));
+    append_stored_key(&stored, {.generation = 1, .key_order = key_order, .key = "m"});
+    EXPECT_EQ(parse_stored_key(stored)->key_order, stored_part(key_order));
   }
 }
 

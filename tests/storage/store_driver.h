@@ -41,7 +41,7 @@ class TemporaryDirectory {
 };
 
 inline std::string stored_key(const std::string& key, Generation generation = 1) {
-  return stored_key_prefix(generation, position_of(key, {1, 2})) + key;
+  return stored_key_prefix(generation, key_order_of(key, {1, 2})) + key;
 }
 
 inline std::string stored_value(const std::string& payload, int64_t expire_at_ms = 0) {

@@ -19,7 +19,7 @@ class WriteBackTest : public ::testing::Test {
     tables_.push_back(std::make_unique<Table>(7));
     for (size_t i = 0; i < kEntries; ++i) {
       const std::string key = "k" + std::to_string(i);
-      Entry* entry = table().insert(position_of(key, disk_->seed), key, 1);
+      Entry* entry = table().insert(key_order_of(key, disk_->seed), key, 1);
       table().set_value(entry, "1", false);
       entry->flags |= Entry::kPresent;
       entries_.push_back(entry);
@@ -54,11 +54,11 @@ class WriteBackTest : public ::testing::Test {
 // The segment at which the write-back stands is united with the one before it, which was changed
 // again since it was passed.
 TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
-  const Position middle = table().segment_at(0)->last() + 1;
-  ASSERT_EQ(table().segment_at(middle)->last(), ~Position{0}) << "more than two segments";
+  const KeyOrder middle = table().segment_at(0)->last() + 1;
+  ASSERT_EQ(table().segment_at(middle)->last(), ~KeyOrder{0}) << "more than two segments";
   std::vector<Entry*> lower;
   std::vector<Entry*> upper;
-  for (Entry* entry : entries_) (entry->position < middle ? lower : upper).push_back(entry);
+  for (Entry* entry : entries_) (entry->key_order < middle ? lower : upper).push_back(entry);
   mark_dirty(lower.front());
   write_back_.begin(end_.turn, 0, {}, &store_);
   step();
@@ -122,12 +122,12 @@ TEST_F(WriteBackTest, AWriteBackEndsThoughItsSegmentIsChangedAgainAndAgain) {
 
 // What a united segment holds from where the write-back stands is of this write-back.
 TEST_F(WriteBackTest, TakesTheRestOfAUnitedSegment) {
-  const Position middle = table().segment_at(0)->last() + 1;
+  const KeyOrder middle = table().segment_at(0)->last() + 1;
   write_back_.begin(end_.turn, 0, {}, &store_);
   step();
   size_t upper = 0;
   for (Entry* entry : entries_) {
-    if (entry->position < middle || ++upper > 10) {
+    if (entry->key_order < middle || ++upper > 10) {
       table().erase(entry);
     } else {
       mark_dirty(entry);

@@ -131,7 +131,7 @@ std::string_view Contents::take_key(const storage::KeyView& key, const storage::
     ++left_over_;
     return {};
   }
-  if (key.position != storage::position_of(key.key, seed_)) return "it stands at a wrong place";
+  if (key.key_order != storage::key_order_of(key.key, seed_)) return "it stands at a wrong place";
   const std::string_view type = name_of(value.type);
   if (type.empty()) return "it is of a type that this weir-server does not know";
   DatabaseContents& database = databases_[known->second];
@@ -176,9 +176,9 @@ std::string_view Contents::take_element(const storage::KeyView& key,
                                         const storage::ValueView& value) {
   sort_lists();
   if (!storage::is_element(value)) return "it is no element";
-  const storage::ListName name{key.generation, storage::elements_id_at(key.position)};
-  const auto place = storage::position_of_element(name.id, key.key, seed_);
-  if (key.position != storage::stored_part(place)) return "it stands at a wrong place";
+  const storage::ListName name{key.generation, storage::elements_id_at(key.key_order)};
+  const auto place = storage::key_order_of_element(name.id, key.key, seed_);
+  if (key.key_order != storage::stored_part(place)) return "it stands at a wrong place";
   if (name.id >= next_elements_id_) return "it is of a list that was never made";
   ++elements_;
   if (last_list_ == nullptr || last_list_->name != name) {
