@@ -12,7 +12,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kLooksPerScan = 5000;
+constexpr size_t kUnitsPerScan = 5000;
 constexpr int64_t kIntervalNs = 25 * kNsPerMs;
 constexpr size_t kRecordsPerScan = 1000;
 constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
@@ -23,7 +23,7 @@ constexpr size_t kHeadersPerPiece = 8;  // likewise
 
 void Evictor::begin_round(int64_t steady_ns) {
   const bool evict = memory_is_short();
-  if (owed_looks_ > 0) return;
+  if (owed_units_ > 0) return;
   if (!evict && steady_ns - last_scan_steady_ns_ < kIntervalNs) return;
   last_scan_steady_ns_ = steady_ns;
   if (steady_ns - last_recount_steady_ns_ >= kIntervalNs) {
@@ -31,17 +31,17 @@ void Evictor::begin_round(int64_t steady_ns) {
     owed_records_ = kRecordsPerScan;
   }
   gained_ = false;
-  owed_looks_ = kLooksPerScan;
+  owed_units_ = kUnitsPerScan;
   owed_headers_ = kHeadersPerScan;
 }
 
-bool Evictor::scan_piece(size_t looks) {
-  if (owed_looks_ == 0) return false;
+bool Evictor::scan_piece(size_t units) {
+  if (owed_units_ == 0) return false;
   const bool evict = memory_is_short();
-  const size_t wanted = std::min(looks, owed_looks_);
-  const size_t looked = scan(wanted, evict);
-  const bool ended = looked < wanted || (evict && !memory_is_short());
-  owed_looks_ = ended ? 0 : owed_looks_ - std::min(owed_looks_, looked);
+  const size_t wanted = std::min(units, owed_units_);
+  const size_t spent = scan(wanted, evict);
+  const bool ended = spent < wanted || (evict && !memory_is_short());
+  owed_units_ = ended ? 0 : owed_units_ - std::min(owed_units_, spent);
   return true;
 }
 
@@ -52,12 +52,12 @@ bool Evictor::recount_piece(Store* store) {
   return true;
 }
 
-// Answers how many looks were taken: fewer than were allowed if memory is not short any more, or
-// there is nothing left to look at.
-size_t Evictor::scan(size_t looks, bool evict) {
-  size_t looked = 0;
+// Answers how many work units were taken: fewer than were allowed if memory is not short any more,
+// or there is nothing left to look at.
+size_t Evictor::scan(size_t units, bool evict) {
+  size_t spent = 0;
   size_t rounds = 0;
-  while (looked < looks && rounds < 2) {
+  while (spent < units && rounds < 2) {
     Table* table = next_table();
     if (table == nullptr) {
       table_ = 0;
@@ -66,14 +66,14 @@ size_t Evictor::scan(size_t looks, bool evict) {
       continue;
     }
     Segment* segment = table->segment_at(key_order_);
-    looked += 1 + segment->count;
+    spent += 1 + segment->count;
     const KeyOrder last = segment->last();
-    looked += scan_segment(table, segment, evict);
+    spent += scan_segment(table, segment, evict);
     key_order_ = last + 1;
     if (key_order_ == 0) ++table_;
     if (evict && !memory_is_short()) break;
   }
-  return looked;
+  return spent;
 }
 
 // The table where the scan goes on. Null at the end of a round.
@@ -90,7 +90,7 @@ Table* Evictor::next_table() {
   return table->get();
 }
 
-// Answers how many looks it took to give memory back, beside one for each entry.
+// Answers how many work units it took to give memory back, beside one for each entry.
 size_t Evictor::scan_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
   ListSeen seen;
@@ -98,13 +98,13 @@ size_t Evictor::scan_segment(Table* table, Segment* segment, bool evict) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
       scan_entry(table, entry, evict, &seen);
   }
-  size_t looked = 0;
+  size_t spent = 0;
   for (Entry* entry : victims_) {
-    looked += looks_to_free(entry);
+    spent += units_to_free(entry);
     table->erase(entry);
   }
   gained_ |= !victims_.empty();
-  return looked;
+  return spent;
 }
 
 void Evictor::scan_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {

@@ -50,11 +50,11 @@ std::optional<WorkPart> Work::piece() {
 bool Work::piece_of(WorkPart part) {
   switch (part) {
     case WorkPart::kWriteBack:
-      return schedule_.piece(kLooksPerPiece);
+      return schedule_.piece(kUnitsPerPiece);
     case WorkPart::kFree:
       return free_piece();
     case WorkPart::kEviction:
-      return evictor_.scan_piece(kLooksPerPiece);
+      return evictor_.scan_piece(kUnitsPerPiece);
     case WorkPart::kRecount:
       return evictor_.recount_piece(store_.get());
     case WorkPart::kExpiredHeaders:
@@ -66,18 +66,18 @@ bool Work::piece_of(WorkPart part) {
 // What a write-back may point to waits for its end.
 bool Work::free_piece() {
   if (owed_frees_ == 0) return false;
-  const size_t looks = std::min(kLooksPerPiece, owed_frees_);
-  size_t looked = 0;
+  const size_t units = std::min(kUnitsPerPiece, owed_frees_);
+  size_t spent = 0;
   if (reclaimer_.indexes_wait()) {
-    looked = reclaimer_.shrink_closed(looks);
+    spent = reclaimer_.shrink_closed(units);
   } else if (!schedule_.running() && reclaimer_.lists_wait()) {
-    looked = reclaimer_.reclaim_some(looks);
+    spent = reclaimer_.reclaim_some(units);
   } else if (set_.retired().any_released()) {
-    set_.retired().destroy(looks);
-    looked = looks;
+    set_.retired().destroy(units);
+    spent = units;
   }
-  owed_frees_ -= std::min(owed_frees_, looked);
-  return looked > 0;
+  owed_frees_ -= std::min(owed_frees_, spent);
+  return spent > 0;
 }
 
 void Work::end_round() {

@@ -43,11 +43,12 @@ class WriteBackSchedule {
         dirty_bytes_(dirty_bytes),
         options_(options) {}
 
-  // Begins a write-back that is due. What the last turn changed adds to the looks that are owed.
+  // Begins a write-back that is due. What the last turn changed adds to the work units that are
+  // owed.
   void begin_round(int64_t steady_ns);
-  // Does a step of about `looks` looks of the running write-back, if any are owed in this round.
-  // False: there was nothing to do.
-  bool piece(size_t looks);
+  // Does a step of about `units` work units of the running write-back, if any are owed in this
+  // round. False: there was nothing to do.
+  bool piece(size_t units);
   bool running() const { return write_back_.running(); }
   // True while there is work that should go on without waiting for traffic.
   bool wants_work() const;
@@ -96,9 +97,9 @@ class WriteBackSchedule {
   uint64_t log_bytes_at_write_back_ = 0;  // bytes appended when the running write-back began
   uint64_t log_bytes_at_written_back_turn_ =
       0;                          // likewise, of the one that ended last and did not fail
-  size_t changed_last_turn_ = 0;  // 0 once the looks for it are owed
+  size_t changed_last_turn_ = 0;  // 0 once the work units for it are owed
   size_t bytes_last_turn_ = 0;    // likewise
-  size_t owed_looks_ = 0;
+  size_t owed_units_ = 0;
 };
 
 }  // namespace weir::storage

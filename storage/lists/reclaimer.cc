@@ -131,25 +131,25 @@ void Reclaimer::close_lists(Table* table, const Entry* header) {
   }
 }
 
-size_t Reclaimer::reclaim_some(size_t looks) {
-  return expired_.empty() ? free_reclaimable(looks) : reclaim_expired(looks);
+size_t Reclaimer::reclaim_some(size_t units) {
+  return expired_.empty() ? free_reclaimable(units) : reclaim_expired(units);
 }
 
 // Reclaims expired headers with their lists.
-size_t Reclaimer::reclaim_expired(size_t looks) {
-  size_t looked = 0;
-  while (looked < looks && !expired_.empty()) {
+size_t Reclaimer::reclaim_expired(size_t units) {
+  size_t spent = 0;
+  while (spent < units && !expired_.empty()) {
     const Expired expired = std::move(expired_.front());
     expired_.pop_front();
-    ++looked;
+    ++spent;
     Table* headers = set_.table_of(expired.generation);
     if (headers == nullptr) continue;  // cleared meanwhile
     for (const ElementsId id : expired.ids) reclaim({headers->generation() | kElementsBit, id});
-    looked += kShortList * expired.ids.size();
+    spent += kShortList * expired.ids.size();
     Entry* entry = headers->find(expired.key_order, expired.key);
     if (entry != nullptr && entry->has(Entry::kUnreclaimed)) reclaim_header(headers, entry);
   }
-  return looked;
+  return spent;
 }
 
 void Reclaimer::reclaim_header(Table* headers, Entry* entry) {
@@ -159,36 +159,36 @@ void Reclaimer::reclaim_header(Table* headers, Entry* entry) {
 }
 
 // Frees the entries of reclaimable lists.
-size_t Reclaimer::free_reclaimable(size_t looks) {
-  size_t looked = 0;
-  while (looked < looks && !reclaimable_.empty()) {
+size_t Reclaimer::free_reclaimable(size_t units) {
+  size_t spent = 0;
+  while (spent < units && !reclaimable_.empty()) {
     const Reclaimable next = reclaimable_.front();
     Table* table = set_.table_of(next.list.generation);
-    ++looked;
-    if (table != nullptr && !free_some(table, next.list.id, looks, &looked)) break;
+    ++spent;
+    if (table != nullptr && !free_some(table, next.list.id, units, &spent)) break;
     if (table != nullptr && next.stored) erase_range_of(next.list);
     reclaimable_.pop_front();
     reclaimable_key_order_ = 0;
   }
-  return looked;
+  return spent;
 }
 
-// Frees a list's entries, with about `looks` looks in all. False if some are left then.
-bool Reclaimer::free_some(Table* table, ElementsId id, size_t looks, size_t* looked) {
+// Frees a list's entries, with about `units` work units in all. False if some are left then.
+bool Reclaimer::free_some(Table* table, ElementsId id, size_t units, size_t* spent) {
   // Only where a turn that no owner made has named a dropped list can somebody have opened it
   // again.
   if (auto open = table->open->take(id)) close(std::move(open));
   const KeyOrder last = last_key_order(id);
   KeyOrder key_order = std::max(reclaimable_key_order_, first_key_order(id));
-  while (*looked < looks) {
+  while (*spent < units) {
     Segment* segment = table->segment_at(key_order);
     const KeyOrder segment_last = segment->last();
     freed_.clear();
     Table::append_range(segment, key_order, last, &freed_);
     write_back_.dirty -= table->forget_dirty(segment, key_order, last);
-    ++*looked;
+    ++*spent;
     for (Entry* entry : freed_) {
-      *looked += looks_to_free(entry);
+      *spent += units_to_free(entry);
       table->erase(entry);
     }
     if (segment_last >= last) return true;
@@ -197,8 +197,8 @@ bool Reclaimer::free_some(Table* table, ElementsId id, size_t looks, size_t* loo
   return false;
 }
 
-size_t Reclaimer::shrink_closed(size_t looks) {
-  size_t budget = looks;
+size_t Reclaimer::shrink_closed(size_t units) {
+  size_t budget = units;
   while (budget > 0 && indexes_wait()) {
     if (closed_.empty()) {
       if (auto list = closed_tables_.back()->take_any()) {
@@ -213,7 +213,7 @@ size_t Reclaimer::shrink_closed(size_t looks) {
     if (!closed_.back()->shrink(budget)) closed_.pop_back();
     budget -= std::min(budget, size + 1);
   }
-  return looks - budget;
+  return units - budget;
 }
 
 void Reclaimer::erase_range_of(const ListName& list) {

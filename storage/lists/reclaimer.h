@@ -119,11 +119,11 @@ class Reclaimer {
   // The work. Lists wait for reclaim_some(), indexes for shrink_closed().
   bool lists_wait() const { return !expired_.empty() || !reclaimable_.empty(); }
   bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
-  // Reclaims expired headers, or frees entries of reclaimable lists, with about `looks` looks;
+  // Reclaims expired headers, or frees entries of reclaimable lists, with about `units` work units;
   // answers how many it took. REQUIRES: no write-back is running, because a write-back points to
   // entries; no turn is in progress.
-  size_t reclaim_some(size_t looks);
-  size_t shrink_closed(size_t looks);
+  size_t reclaim_some(size_t units);
+  size_t shrink_closed(size_t units);
 
   // A write-back. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
   StateSlice begin_write_back();
@@ -153,10 +153,10 @@ class Reclaimer {
   };
 
   void reclaim_short(Table* table, const ElementsIndex& list);
-  size_t reclaim_expired(size_t looks);
+  size_t reclaim_expired(size_t units);
   void reclaim_header(Table* headers, Entry* entry);
-  size_t free_reclaimable(size_t looks);
-  bool free_some(Table* table, ElementsId id, size_t looks, size_t* looked);
+  size_t free_reclaimable(size_t units);
+  bool free_some(Table* table, ElementsId id, size_t units, size_t* spent);
   void erase_range_of(const ListName& list);
   void mark_dirty(Table* table, Entry* entry);
 

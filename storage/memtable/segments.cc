@@ -24,35 +24,35 @@ Segments::Segments(bool of_elements)
 
 Segments::~Segments() { free_node(node_of(root_)); }
 
-// Answers how many looks it took.
+// Answers how many work units it took.
 size_t Segments::free_node(Node node) {
-  size_t looked = 1;
+  size_t spent = 1;
   if (Directory* directory = as_directory(node)) {
     Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
     for (const Node child : directory->children) {
-      if (child != previous) looked += free_node(child);
+      if (child != previous) spent += free_node(child);
       previous = child;
     }
     delete directory;
-    return looked;
+    return spent;
   }
   auto* segment = reinterpret_cast<Segment*>(node);
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      looked += looks_to_free(entry);
+      spent += units_to_free(entry);
       free_entry(entry);
       entry = next;
     }
   }
   std::free(segment->buckets);
   delete segment;
-  return looked;
+  return spent;
 }
 
-bool Segments::shrink(size_t looks) {
+bool Segments::shrink(size_t units) {
   nearby_ = nullptr;
-  while (looks > 0 && !root_->children.empty()) {
+  while (units > 0 && !root_->children.empty()) {
     std::vector<Node>* cells = &root_->children;
     Directory* below = as_directory(cells->back());
     while (below != nullptr && !below->children.empty()) {
@@ -61,7 +61,7 @@ bool Segments::shrink(size_t looks) {
     }
     const Node last = cells->back();
     while (!cells->empty() && cells->back() == last) cells->pop_back();
-    looks -= std::min(looks, free_node(last));
+    units -= std::min(units, free_node(last));
   }
   return !root_->children.empty();
 }

@@ -92,9 +92,9 @@ class Segments {
 
   // What all buckets take.
   size_t bytes() const { return bytes_; }
-  // Destroys segments and their entries with about `looks` looks, and answers whether any are left.
-  // From then on only this and the destructor may be called.
-  bool shrink(size_t looks);
+  // Destroys segments and their entries with about `units` work units, and answers whether any are
+  // left. From then on only this and the destructor may be called.
+  bool shrink(size_t units);
 
  private:
   using Node = uintptr_t;  // a Segment*, or a Directory* with the lowest bit set

@@ -60,9 +60,9 @@ class Table {
   // answers how many they were.
   size_t forget_dirty(Segment* segment, KeyOrder first, KeyOrder last);
 
-  // Destroys entries and segments with about `looks` looks, and answers whether any are left. From
-  // then on only this and the destructor may be called.
-  bool shrink(size_t looks) { return segments_.shrink(looks); }
+  // Destroys entries and segments with about `units` work units, and answers whether any are left.
+  // From then on only this and the destructor may be called.
+  bool shrink(size_t units) { return segments_.shrink(units); }
 
   // True while everything of the generation is in this table: then a key that is not here does not
   // exist.

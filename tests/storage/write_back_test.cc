@@ -31,7 +31,7 @@ class WriteBackTest : public ::testing::Test {
     table().mark_dirty(entry);
     ++write_back_.dirty;
   }
-  size_t step(size_t looks = 1) { return write_back_.step(looks, 0, end_, tables_, &store_); }
+  size_t step(size_t units = 1) { return write_back_.step(units, 0, end_, tables_, &store_); }
   void finish() {
     for (int i = 0; i < 10'000 && write_back_.running(); ++i) step();
     ASSERT_FALSE(write_back_.running());
@@ -83,7 +83,7 @@ TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
 
 // A segment of 512 entries may hold gigabytes.
 TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
-  constexpr size_t kLooks = 1000, kValueBytes = 64 << 10;
+  constexpr size_t kUnits = 1000, kValueBytes = 64 << 10;
   const std::string value(kValueBytes, 'v');
   for (Entry* entry : entries_) {
     table().set_value(entry, value, false);
@@ -92,13 +92,13 @@ TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
   write_back_.begin(end_.turn, 0, {}, &store_);
   size_t most = 0, steps = 0;
   for (size_t before = 0; write_back_.dirty > 0; before = write_back_.writing_bytes()) {
-    const size_t looked = step(kLooks);
+    const size_t spent = step(kUnits);
     const size_t taken = write_back_.writing_bytes() - before;
-    EXPECT_GE(looked, taken / WriteBack::kBytesPerLook);
+    EXPECT_GE(spent, taken / WriteBack::kBytesPerUnit);
     most = std::max(most, taken);
     ASSERT_LE(++steps, kEntries);
   }
-  EXPECT_LE(most, kLooks * WriteBack::kBytesPerLook + 2 * kValueBytes);
+  EXPECT_LE(most, kUnits * WriteBack::kBytesPerUnit + 2 * kValueBytes);
   finish();
   EXPECT_EQ(disk_->state->size(), kEntries);
 }
