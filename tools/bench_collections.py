@@ -137,7 +137,7 @@ def power(number):
 # the commands is not: few elements that are changed often are written once a write-back.
 TIME_FIELDS = [("wall_us", "wall", 2, True), ("loop_us", "loop", 2, True),
                ("cpu_us", "CPU", 2, True)]
-BYTE_FIELDS = [("log_bytes", "log", 1, True), ("write_backs_bytes", "write_backs", 1, False),
+BYTE_FIELDS = [("log_bytes", "log", 1, True), ("write_backs_bytes", "write-backs", 1, False),
                ("merges_bytes", "merges", 1, False)]
 
 

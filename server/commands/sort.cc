@@ -212,7 +212,7 @@ void store(Call& call, std::string_view target, const Results& results) {
   call.reply.integer(static_cast<int64_t>(results.size()));
 }
 
-// What sorting one of some ten thousand elements takes, in units of work.
+// What sorting one of some ten thousand elements takes, in work units.
 constexpr size_t kComparisonUnits = 4;
 
 void sort(Call& call) {

@@ -31,7 +31,7 @@ constexpr int kProtocol = 3;  // replies say what is a map
 // An answer's memory is kept for the next one, up to here.
 constexpr size_t kOutputKept = 64 << 10;
 
-// What a request costs besides its bytes and its command, in units of work: parsing, and writing
+// What a request costs besides its bytes and its command, in work units: parsing, and writing
 // the answer.
 constexpr size_t kRequestUnits = 100;
 

@@ -49,9 +49,9 @@ class Pubsub {
   size_t publish(SubscriptionKind kind, std::string_view channel, std::string_view message);
   bool nobody_listens() const { return subscribers_[0].empty() && subscribers_[1].empty(); }
 
-  // Take back what was published since a mark, or deliver everything.
-  size_t mark() const { return pending_.size(); }
-  void drop_after(size_t mark) { pending_.resize(mark); }
+  // Take back what was published since a savepoint, or deliver everything.
+  size_t savepoint() const { return pending_.size(); }
+  void drop_after(size_t savepoint) { pending_.resize(savepoint); }
   void deliver();
 
   // Answers the names in use that match a pattern.

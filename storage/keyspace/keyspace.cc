@@ -11,15 +11,16 @@ Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
       options_(options),
       dirty_bytes_(set_, write_back_, store_, options_),
       turn_(&set_, &watches_, &events_, &dirty_bytes_, options_),
-      burial_(&set_, &write_back_),
-      records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
-      lists_(&set_, &turn_, &burial_, store_),
-      schedule_(&write_back_, &set_, &burial_, &end_, store_, turn_, dirty_bytes_, options_),
-      reclaimer_(&set_, &records_, &burial_, turn_, options_),
-      commit_(&set_, &turn_, &write_back_, &dirty_bytes_, &burial_, &records_, &lists_, &schedule_),
-      replay_(&set_, &turn_, &write_back_, &burial_, &records_, &lists_, &watches_),
-      recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&schedule_, &reclaimer_, &burial_, &dirty_bytes_, &set_, turn_, store_),
+      reclaimer_(&set_, &write_back_),
+      records_(&set_, &turn_, &reclaimer_, &watches_, &events_, store_),
+      lists_(&set_, &turn_, &reclaimer_, store_),
+      schedule_(&write_back_, &set_, &reclaimer_, &end_, store_, turn_, dirty_bytes_, options_),
+      evictor_(&set_, &records_, &reclaimer_, turn_, options_),
+      commit_(&set_, &turn_, &write_back_, &dirty_bytes_, &reclaimer_, &records_, &lists_,
+              &schedule_),
+      replay_(&set_, &turn_, &write_back_, &reclaimer_, &records_, &lists_, &watches_),
+      recovery_(&set_, &records_, &reclaimer_, &replay_),
+      work_(&schedule_, &evictor_, &reclaimer_, &dirty_bytes_, &set_, turn_, store_),
       followed_(&set_, &records_, &turn_, &replay_, &schedule_, &dirty_bytes_, &store_, &end_,
                 options_) {
   set_.tell_counts(options_.follows);
@@ -93,7 +94,7 @@ void Keyspace::forget_everything() {
   watches_.touch_all();
   turn_.forget();
   set_.forget();
-  burial_.forget();
+  reclaimer_.forget();
   lists_.set_bound(1);
   write_back_ = WriteBack();
 }
@@ -130,15 +131,15 @@ Status Keyspace::append_everything_owed() {
   end_.logged_turn = end_.turn;
   store_.mark_recovered();
   for (const auto& table : set_.tables()) {
-    Position position = 0;
+    KeyOrder key_order = 0;
     do {
-      const Segment* segment = table->segment_at(position);
+      const Segment* segment = table->segment_at(key_order);
       for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next)
         turn_.add_unchanged(entry);
-      position = segment->last() + 1;
-    } while (position != 0);
+      key_order = segment->last() + 1;
+    } while (key_order != 0);
   }
-  burial_.owe();
+  reclaimer_.owe();
   set_.mark_all_changed();
   if (Status status = commit_turn(true); !status.ok()) return status;
   return store_.failed() ? Status::failed("the log takes no records yet") : Status();
@@ -176,7 +177,7 @@ KeyspaceMetrics Keyspace::metrics() const {
                           .unwritten = write_back_.dirty + write_back_.writing(),
                           .misses = records_.misses(),
                           .expired = records_.expired(),
-                          .evicted = reclaimer_.evicted(),
+                          .evicted = evictor_.evicted(),
                           .log_bytes_appended = end_.bytes_appended};
   for (const auto& table : set_.tables()) {
     metrics.entries += table->entries();

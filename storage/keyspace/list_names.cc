@@ -48,7 +48,7 @@ void ListNames::add_record(const TurnEntry& entry) { changed_.push_back(entry); 
 void ListNames::add_header(const TurnEntry& entry, const HeaderView& header,
                            const RecordMeaning& meaning) {
   for (size_t i = 0; i < header.lists; ++i)
-    named_.push_back({.list = {entry.incarnation | kElementsBit, header.ids[i]},
+    named_.push_back({.list = {entry.generation | kElementsBit, header.ids[i]},
                       .record = changed_.size(),
                       .rule = meaning.rules[i],
                       .may_be_empty = meaning.may_be_empty});
@@ -56,7 +56,7 @@ void ListNames::add_header(const TurnEntry& entry, const HeaderView& header,
 }
 
 void ListNames::add_element(const TurnEntry& entry, ElementsId id, std::string_view member) {
-  elements_.push_back({{entry.incarnation, id}, member, entry.value.payload});
+  elements_.push_back({{entry.generation, id}, member, entry.value.payload});
 }
 
 Status ListNames::end_turn() {
@@ -138,17 +138,17 @@ ListNames::Named* ListNames::find_named(const ListName& list) {
 // expired by now had perhaps not when the turn was made, which may be long ago.
 Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
   overlay_earlier_turns();
-  const auto earlier = overlay_.find({entry.incarnation, entry.key});
+  const auto earlier = overlay_.find({entry.generation, entry.key});
   if (earlier != overlay_.end()) {
     const TurnEntry& found = earlier->second;
     if (!found.erased) *before = found.value;
     return {};
   }
-  Table* table = set_.table_of(entry.incarnation);
+  Table* table = set_.table_of(entry.generation);
   if (table == nullptr) return {};
-  const Entry* found = records_.find(table, position_of(entry.key, set_.seed()), entry.key);
+  const Entry* found = records_.find(table, key_order_of(entry.key, set_.seed()), entry.key);
   if (!turn_.failure().ok()) return turn_.failure();
-  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnburied)))
+  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnreclaimed)))
     *before = found->view();
   return {};
 }
@@ -171,8 +171,7 @@ Status ListNames::collect_had() {
     HeaderView header;
     if (!owns_elements(before.type) || !parse_header(before.payload, &header)) continue;
     for (const ElementsId id : header.all())
-      had_.push_back(
-          {.list = {entry.incarnation | kElementsBit, id}, .type = kind_of(before.type)});
+      had_.push_back({.list = {entry.generation | kElementsBit, id}, .type = kind_of(before.type)});
   }
   std::sort(had_.begin(), had_.end());
   return {};
@@ -184,8 +183,8 @@ void ListNames::overlay_earlier_turns() {
     int64_t instant_ns = 0;
     const Status parsed =
         parse_turn_record(turns_[overlaid_], &instant_ns, [this](const TurnEntry& entry) {
-          if (entry.incarnation != kSystemIncarnation && !holds_elements(entry.incarnation))
-            overlay_.insert_or_assign({entry.incarnation, entry.key}, entry);
+          if (entry.generation != kSystemGeneration && !holds_elements(entry.generation))
+            overlay_.insert_or_assign({entry.generation, entry.key}, entry);
           return Status();
         });
     WEIR_CHECK(parsed.ok());  // it was looked at
@@ -194,17 +193,17 @@ void ListNames::overlay_earlier_turns() {
 
 // Whether a list has elements, or had some that are not forgotten yet.
 bool ListNames::stands_under(const ListName& list, Status* status) const {
-  const Table* headers = set_.table_of(list.incarnation & ~kElementsBit);
+  const Table* headers = set_.table_of(list.generation & ~kElementsBit);
   if (headers == nullptr || headers->elements == nullptr) return false;
   const Table* table = headers->elements;
-  const Position last = last_position(list.id);
+  const KeyOrder last = last_key_order(list.id);
   std::vector<Entry*> entries;
-  for (Position position = first_position(list.id);;) {
-    const Segment* segment = table->segment_at(position);
-    Table::append_range(segment, position, last, &entries);
+  for (KeyOrder key_order = first_key_order(list.id);;) {
+    const Segment* segment = table->segment_at(key_order);
+    Table::append_range(segment, key_order, last, &entries);
     if (!entries.empty()) return true;
     if (segment->last() >= last) break;
-    position = segment->last() + 1;
+    key_order = segment->last() + 1;
   }
   if (table->complete) return false;
   if (!store_.is_open()) {
@@ -212,11 +211,11 @@ bool ListNames::stands_under(const ListName& list, Status* status) const {
     return false;
   }
   const auto cursor = store_->cursor();
-  cursor->seek(stored_key_prefix(list.incarnation, first_position(list.id)));
+  cursor->seek(stored_key_prefix(list.generation, first_key_order(list.id)));
   *status = cursor->status();
   if (!status->ok() || !cursor->valid()) return false;
   const auto key = parse_stored_key(cursor->key());
-  return key && key->incarnation == list.incarnation && key->position <= last;
+  return key && key->generation == list.generation && key->key_order <= last;
 }
 
 }  // namespace weir::storage

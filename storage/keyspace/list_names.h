@@ -9,7 +9,7 @@
 // What cannot be told here, at the price of a turn: whose a list is that only gets or loses
 // elements, and whether it has any left. Who reads a collection without elements is answered an
 // error (server/types/collection.h), and lists that were dropped under their header harm nobody
-// (lists/burial.h).
+// (lists/reclaimer.h).
 //
 // Invariants
 // 1. No list has an id of fresh_from_ or more. It holds because owners draw ids upwards, each owner
@@ -78,13 +78,13 @@ class ListNames {
     std::string_view payload;
   };
   struct RecordName {
-    Incarnation incarnation = 0;
+    Generation generation = 0;
     std::string_view key;
     bool operator==(const RecordName&) const = default;
   };
   struct RecordNameHash {
     size_t operator()(const RecordName& name) const {
-      return StringHash()(name.key) ^ name.incarnation;
+      return StringHash()(name.key) ^ name.generation;
     }
   };
 

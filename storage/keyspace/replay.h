@@ -4,7 +4,7 @@
 // What the two have in common is that a record has the last state of everything that its turn
 // changed. So applying it is putting entries, and never running a command. The live form must also
 // keep what only a loaded keyspace has: indexes of open lists, watches, headers that have expired
-// but are not buried, tables that a write-back points into.
+// but are not reclaimed, tables that a write-back points into.
 //
 // Invariants
 // 1. A follower's instant is that of the newest turn applied, at most. So whatever has expired for
@@ -28,8 +28,8 @@
 
 #include "storage/format/record.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/lists/burial.h"
 #include "storage/lists/lists.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/watches.h"
 #include "storage/memtable/working_set.h"
@@ -39,12 +39,12 @@ namespace weir::storage {
 
 class Replay {
  public:
-  Replay(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, Burial* burial,
+  Replay(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, Reclaimer* reclaimer,
          LiveRecords* records, Lists* lists, Watches* watches)
       : set_(*set),
         turn_(*turn),
         write_back_(*write_back),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         records_(*records),
         lists_(*lists),
         watches_(*watches) {}
@@ -65,15 +65,15 @@ class Replay {
   Status apply_system(const TurnEntry& change);
   Status apply_record(Table* table, const TurnEntry& change);
   Status apply_element(Table* table, const TurnEntry& change);
-  Status find_old(Table* table, Position position, const TurnEntry& change, Entry** entry);
+  Status find_old(Table* table, KeyOrder key_order, const TurnEntry& change, Entry** entry);
   void set_entry(Table* table, Entry* entry, const TurnEntry& change);
-  Entry* find_or_insert(Table* table, Position position, std::string_view key, size_t bytes);
-  void name_table(size_t database, Incarnation incarnation);
+  Entry* find_or_insert(Table* table, KeyOrder key_order, std::string_view key, size_t bytes);
+  void name_table(size_t database, Generation generation);
 
   WorkingSet& set_;
   TurnInProgress& turn_;
   WriteBack& write_back_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   LiveRecords& records_;
   Lists& lists_;
   Watches& watches_;

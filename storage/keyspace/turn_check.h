@@ -37,7 +37,7 @@ class TurnCheck {
 
  private:
   struct Name {
-    Incarnation incarnation = 0;
+    Generation generation = 0;
     std::string_view key;
     auto operator<=>(const Name&) const = default;
   };
@@ -55,9 +55,9 @@ class TurnCheck {
   ListNames& lists_;
   std::vector<Name> looked_at_;  // of the turn
 
-  std::vector<Incarnation> names_;  // of the databases in their order; 0: it has none yet
-  std::vector<Incarnation> names_before_;
-  uint64_t next_incarnation_;
+  std::vector<Generation> names_;  // of the databases in their order; 0: it has none yet
+  std::vector<Generation> names_before_;
+  uint64_t next_generation_;
   uint64_t next_before_ = 0;  // the turn
   uint64_t next_elements_id_;
   bool names_changed_ = false;

@@ -11,8 +11,8 @@
 // 2. What a turn changed counts as committed only when its record was appended, or when the caller
 //    keeps it although the log is owed it. In every other case all of it is taken back. It holds
 //    because commit() reaches settle() in these two cases only, and otherwise calls take_back().
-// 3. Nothing is buried before the record that says so is in the log, or is owed to it, because
-//    commit() calls bury_vanished() after settle().
+// 3. Nothing is reclaimed before the record that says so is in the log, or is owed to it, because
+//    commit() calls reclaim_vanished() after settle().
 #pragma once
 
 #include <string>
@@ -28,18 +28,18 @@ namespace weir::storage {
 // The name of a database's system record.
 std::string database_record(const WorkingSet& set, size_t database);
 inline constexpr std::string_view kDatabaseRecords = "db/";
-inline constexpr std::string_view kNextIncarnationRecord = "next-incarnation";
+inline constexpr std::string_view kNextGenerationRecord = "next-incarnation";
 inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
 
 class TurnCommit {
  public:
   TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, DirtyBytes* dirty_bytes,
-             Burial* burial, LiveRecords* records, Lists* lists, WriteBackSchedule* schedule)
+             Reclaimer* reclaimer, LiveRecords* records, Lists* lists, WriteBackSchedule* schedule)
       : set_(*set),
         turn_(*turn),
         write_back_(*write_back),
         dirty_bytes_(*dirty_bytes),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         records_(*records),
         lists_(*lists),
         schedule_(*schedule) {}
@@ -62,7 +62,7 @@ class TurnCommit {
   TurnInProgress& turn_;
   WriteBack& write_back_;
   DirtyBytes& dirty_bytes_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   LiveRecords& records_;
   Lists& lists_;
   WriteBackSchedule& schedule_;

@@ -18,8 +18,8 @@ std::string_view name_of(WorkPart part) {
       return "write-back";
     case WorkPart::kFree:
       return "free";
-    case WorkPart::kSweep:
-      return "sweep";
+    case WorkPart::kEviction:
+      return "eviction";
     case WorkPart::kRecount:
       return "recount";
     case WorkPart::kExpiredHeaders:
@@ -35,7 +35,7 @@ void Work::begin_round(int64_t steady_ns) {
   owed_frees_ =
       std::clamp(schedule_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
   schedule_.begin_round(steady_ns);
-  reclaimer_.begin_round(steady_ns);
+  evictor_.begin_round(steady_ns);
 }
 
 std::optional<WorkPart> Work::piece() {
@@ -50,15 +50,15 @@ std::optional<WorkPart> Work::piece() {
 bool Work::piece_of(WorkPart part) {
   switch (part) {
     case WorkPart::kWriteBack:
-      return schedule_.piece(kLooksPerPiece);
+      return schedule_.piece(kUnitsPerPiece);
     case WorkPart::kFree:
       return free_piece();
-    case WorkPart::kSweep:
-      return reclaimer_.sweep_piece(kLooksPerPiece);
+    case WorkPart::kEviction:
+      return evictor_.scan_piece(kUnitsPerPiece);
     case WorkPart::kRecount:
-      return reclaimer_.recount_piece(store_.get());
+      return evictor_.recount_piece(store_.get());
     case WorkPart::kExpiredHeaders:
-      return reclaimer_.headers_piece(store_.get());
+      return evictor_.headers_piece(store_.get());
   }
   return false;
 }
@@ -66,18 +66,18 @@ bool Work::piece_of(WorkPart part) {
 // What a write-back may point to waits for its end.
 bool Work::free_piece() {
   if (owed_frees_ == 0) return false;
-  const size_t looks = std::min(kLooksPerPiece, owed_frees_);
-  size_t looked = 0;
-  if (burial_.indexes_wait()) {
-    looked = burial_.shrink_closed(looks);
-  } else if (!schedule_.running() && burial_.lists_wait()) {
-    looked = burial_.free_dead(looks);
+  const size_t units = std::min(kUnitsPerPiece, owed_frees_);
+  size_t spent = 0;
+  if (reclaimer_.indexes_wait()) {
+    spent = reclaimer_.shrink_closed(units);
+  } else if (!schedule_.running() && reclaimer_.lists_wait()) {
+    spent = reclaimer_.reclaim_some(units);
   } else if (set_.retired().any_released()) {
-    set_.retired().destroy(looks);
-    looked = looks;
+    set_.retired().destroy(units);
+    spent = units;
   }
-  owed_frees_ -= std::min(owed_frees_, looked);
-  return looked > 0;
+  owed_frees_ -= std::min(owed_frees_, spent);
+  return spent > 0;
 }
 
 void Work::end_round() {
@@ -91,7 +91,7 @@ void Work::end_round() {
 bool Work::wanted() const {
   if (schedule_.wants_work()) return true;
   if (store_.failed()) return false;
-  return set_.retired().any_released() || (!schedule_.running() && reclaimer_.wants_work());
+  return set_.retired().any_released() || (!schedule_.running() && evictor_.wants_work());
 }
 
 }  // namespace weir::storage

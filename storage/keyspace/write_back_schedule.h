@@ -9,9 +9,9 @@
 // be as large as the largest turn.
 //
 // Invariants
-// 1. A write-back begins only when Burial has nothing that waits to be freed (lists/burial.h), no
-//    checkpoint runs, and the store has not failed. It holds because only begin_when_ready() begins
-//    one.
+// 1. A write-back begins only when Reclaimer has nothing that waits to be freed
+//    (lists/reclaimer.h), no checkpoint runs, and the store has not failed. It holds because only
+//    begin_when_ready() begins one.
 // 2. The log is needed from the turn after the written-back one on. The bytes appended since then
 //    are those since the write-back began that reached it, so they are noted at its beginning and
 //    taken over at its end.
@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -31,23 +31,24 @@ namespace weir::storage {
 
 class WriteBackSchedule {
  public:
-  WriteBackSchedule(WriteBack* write_back, WorkingSet* set, Burial* burial, LogEnd* end,
+  WriteBackSchedule(WriteBack* write_back, WorkingSet* set, Reclaimer* reclaimer, LogEnd* end,
                     const StoreInUse& store, const TurnInProgress& turn,
                     const DirtyBytes& dirty_bytes, const KeyspaceOptions& options)
       : write_back_(*write_back),
         set_(*set),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         end_(*end),
         store_(store),
         turn_(turn),
         dirty_bytes_(dirty_bytes),
         options_(options) {}
 
-  // Begins a write-back that is due. What the last turn changed adds to the looks that are owed.
+  // Begins a write-back that is due. What the last turn changed adds to the work units that are
+  // owed.
   void begin_round(int64_t steady_ns);
-  // Does a step of about `looks` looks of the running write-back, if any are owed in this round.
-  // False: there was nothing to do.
-  bool piece(size_t looks);
+  // Does a step of about `units` work units of the running write-back, if any are owed in this
+  // round. False: there was nothing to do.
+  bool piece(size_t units);
   bool running() const { return write_back_.running(); }
   // True while there is work that should go on without waiting for traffic.
   bool wants_work() const;
@@ -85,7 +86,7 @@ class WriteBackSchedule {
 
   WriteBack& write_back_;
   WorkingSet& set_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   LogEnd& end_;
   const StoreInUse& store_;
   const TurnInProgress& turn_;
@@ -96,9 +97,9 @@ class WriteBackSchedule {
   uint64_t log_bytes_at_write_back_ = 0;  // bytes appended when the running write-back began
   uint64_t log_bytes_at_written_back_turn_ =
       0;                          // likewise, of the one that ended last and did not fail
-  size_t changed_last_turn_ = 0;  // 0 once the looks for it are owed
+  size_t changed_last_turn_ = 0;  // 0 once the work units for it are owed
   size_t bytes_last_turn_ = 0;    // likewise
-  size_t owed_looks_ = 0;
+  size_t owed_units_ = 0;
 };
 
 }  // namespace weir::storage

@@ -6,7 +6,7 @@
 //    into its record, and a bound whose turn was taken back does not count.
 // 2. open() hands out a list only when all of its elements are in memory (list_opening.h).
 //
-// The states of a list until it dies (burial.h has what follows)
+// The states of a list until it dies (reclaimer.h has what follows)
 //
 //    newborn -- its command is rolled back --> forgotten
 //       |
@@ -24,7 +24,7 @@
 #include <optional>
 
 #include "storage/format/element_key.h"
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/elements.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -34,8 +34,8 @@ namespace weir::storage {
 
 class Lists {
  public:
-  Lists(WorkingSet* set, TurnInProgress* turn, Burial* burial, const StoreInUse& store)
-      : set_(*set), turn_(*turn), burial_(*burial), store_(store) {}
+  Lists(WorkingSet* set, TurnInProgress* turn, Reclaimer* reclaimer, const StoreInUse& store)
+      : set_(*set), turn_(*turn), reclaimer_(*reclaimer), store_(store) {}
 
   // Makes a list of elements. It is empty and open, and is dropped unless a header names it at the
   // end of the turn.
@@ -56,7 +56,7 @@ class Lists {
  private:
   WorkingSet& set_;
   TurnInProgress& turn_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   const StoreInUse& store_;
   ElementsId next_ = 1;
   ElementsId bound_ = 1;  // no other process can have used an id from here on

@@ -101,7 +101,7 @@ void MemoryState::drop_expired() {
   const int64_t gc_watermark_ms = disk_->instant_ns / kNsPerMs;
   size_t budget = kRecordsDroppedPerWriteBack;
   for (const StateSlice& slice : slices_) budget += 2 * slice.size();
-  auto at = state.lower_bound(swept_up_to_);
+  auto at = state.lower_bound(dropped_up_to_);
   for (; budget != 0 && at != state.end(); --budget) {
     const auto here = at++;
     const Fate fate = fate_of(here->first, here->second, gc_watermark_ms);
@@ -110,7 +110,7 @@ void MemoryState::drop_expired() {
     erase(here);
     ++records_dropped_;
   }
-  swept_up_to_ = at == state.end() ? std::string() : at->first;
+  dropped_up_to_ = at == state.end() ? std::string() : at->first;
 }
 
 void MemoryState::put(std::string_view stored_key, std::string_view value) {

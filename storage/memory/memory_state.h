@@ -41,7 +41,7 @@ class MemoryState {
   const std::shared_ptr<MemoryDisk> disk_;
   std::vector<StateSlice> slices_;
   std::string last_key_of_write_back_;
-  std::string swept_up_to_;  // where the dropping of expired records goes on in the next write-back
+  std::string dropped_up_to_;  // where dropping what has expired goes on in the next write-back
   ExpiredHeaders expired_headers_;
   uint64_t bytes_ = 0;
   uint64_t records_dropped_ = 0;

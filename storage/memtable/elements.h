@@ -28,7 +28,8 @@
 //    The callers keep to this. Keyspace::rename() and a put() that hands ids from one key to
 //    another in one command are allowed; COPY and MOVE need Lists::copy().
 // 2. All elements of an open list are in memory. A list is open from its birth, or from the end of
-//    its opening, until its header leaves memory: the sweep gives up no element of an open list.
+//    its opening, until its header leaves memory: the eviction scan gives up no element of an open
+//    list.
 // 3. Changes belong to the running command: roll_back(), a failed commit_turn() and a crash treat
 //    an element as they treat any record, because each change saves the entry for the same undo
 //    log.
@@ -104,7 +105,7 @@ class Elements {
   void erase_ranks(size_t first_rank, size_t count);
 
  private:
-  Position position_of(std::string_view member) const;
+  KeyOrder key_order_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);

@@ -62,10 +62,10 @@ class ElementsIndex {
       ElementNode, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
                        boost::multi_index::identity<ElementNode>, ElementBefore>>>;
 
-  // An opening takes first the entries in memory, up to a position; then what only the state has,
+  // An opening takes first the entries in memory, up to a key order; then what only the state has,
   // up to a stored key.
   struct Opening {
-    Position position;
+    KeyOrder key_order;
     bool memory_done = false;
     std::string stored_key{};  // empty: begin at the first
   };
@@ -85,8 +85,8 @@ class ElementsIndex {
   // True if an entry at this place belongs here already: the list is open, or its opening has
   // looked at the entries of this place. An opening that reads the state takes no entry from there
   // that is in memory, so it has looked at them all.
-  bool reaches(Position position) const {
-    return whole() || opening->memory_done || position < opening->position;
+  bool reaches(KeyOrder key_order) const {
+    return whole() || opening->memory_done || key_order < opening->key_order;
   }
 
   void take_out(const Entry* entry) {

@@ -21,9 +21,9 @@ class RetiredTables {
                      std::make_move_iterator(retired_.end()));
     retired_.clear();
   }
-  // Destroys some of that, with about `looks` looks; any_released() is true while any is left.
-  void destroy(size_t looks) {
-    if (any_released() && !released_.back()->shrink(looks)) released_.pop_back();
+  // Destroys some of that, with about `units` work units; any_released() is true while any is left.
+  void destroy(size_t units) {
+    if (any_released() && !released_.back()->shrink(units)) released_.pop_back();
   }
   bool any_released() const { return !released_.empty(); }
   void forget() {

@@ -7,8 +7,8 @@
 // 2. Every entry that a command changes was saved here before, with the bytes charged. It holds
 //    because LiveRecords and Elements are all through which commands change entries, and both call
 //    charge() and save() first.
-// 3. A roll-back to a mark restores entries, databases, lists, events and charges together, because
-//    the mark holds the place of each.
+// 3. A roll-back to a savepoint restores entries, databases, lists, events and charges together,
+//    because the savepoint holds the place of each.
 // 4. The index of an open list follows a roll-back, because each entry is taken out before its old
 //    state is restored and put in after it.
 #pragma once
@@ -34,7 +34,7 @@ namespace weir::storage {
 class TurnInProgress {
  public:
   // A place in the turn, to go back to.
-  struct Mark {
+  struct Savepoint {
     size_t undo = 0;
     size_t changed = 0;
     size_t databases = 0;
@@ -62,27 +62,28 @@ class TurnInProgress {
   // with what the transaction has changed since the last begin_command.
   void begin_next_of_transaction(int64_t now_ns) {
     WEIR_CHECK(now_ns == now_ns_);
-    ++stamp_;
+    ++command_;
     if (!failure_.ok()) failure_ = {};
-    command_mark_ = mark();
+    command_savepoint_ = savepoint();
   }
   // Has the running command save again what it changes from now on, and so tell watches of it: one
   // was made that what was saved before cannot tell.
-  void save_anew() { ++stamp_; }
+  void save_anew() { ++command_; }
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
   // Moves the instant on to that of a turn which was replayed; it never moves back.
   void reach(int64_t instant_ns);
 
-  // Takes back what the running command changed, or what was changed since a mark of this turn.
-  void roll_back() { roll_back(command_mark_); }
-  void roll_back(const Mark& mark);
-  Mark mark() const {
-    return {.undo = undo_.mark(),
+  // Takes back what the running command changed, or what was changed since a savepoint of this
+  // turn.
+  void roll_back() { roll_back(command_savepoint_); }
+  void roll_back(const Savepoint& savepoint);
+  Savepoint savepoint() const {
+    return {.undo = undo_.savepoint(),
             .changed = changed_.size(),
             .databases = databases_undo_.size(),
             .newborn = newborn_.size(),
-            .events = events_.mark(),
+            .events = events_.savepoint(),
             .turn_bytes = dirty_bytes_.turn_bytes()};
   }
 
@@ -111,7 +112,7 @@ class TurnInProgress {
   // answered keeps its outside block allocated for the undo log.
   bool save(Table* table, Entry* entry, bool value_goes);
   // Saves the databases before one is cleared or two are swapped.
-  void save_databases() { databases_undo_.push_back({undo_.mark(), set_.databases()}); }
+  void save_databases() { databases_undo_.push_back({undo_.savepoint(), set_.databases()}); }
   // Tells the watches of an entry that changes. save() and roll_back() do; a replay has nothing to
   // save.
   void tell_watches(const Table* table, const Entry* entry);
@@ -143,12 +144,12 @@ class TurnInProgress {
 
  private:
   struct DatabasesUndo {
-    size_t undo_mark;  // where the entries' undo log ended when this was saved
+    size_t undo_savepoint;  // where the entries' undo log ended when this was saved
     WorkingSet::Databases databases;
   };
 
   [[noreturn]] void refuse_change();
-  void forget_newborn(size_t mark);
+  void forget_newborn(size_t savepoint);
 
   WorkingSet& set_;
   Watches& watches_;
@@ -157,9 +158,9 @@ class TurnInProgress {
   const KeyspaceOptions& options_;
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;
-  uint32_t stamp_ = 0;  // of the running command
+  uint32_t command_ = 0;  // the number of the running one, for Entry::saved_by
   Status failure_;
-  Mark command_mark_;
+  Savepoint command_savepoint_;
   Undo undo_;
   std::vector<Entry*> changed_;
   std::vector<DatabasesUndo> databases_undo_;

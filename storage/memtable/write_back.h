@@ -34,14 +34,14 @@ class WriteBack {
 
   // Begins a write-back, which also erases `ranges` of stored keys. REQUIRES: !running().
   void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
-  // Does a step of about `looks` looks and answers how many it took: a segment is one, each entry
-  // handed over kLooksPerEntry more and one for each kBytesPerLook of it, each entry settled one,
-  // and more where its memory is given back. The write-back gets the instant of its
+  // Does a step of about `units` work units and answers how many it took: a segment is one, each
+  // entry handed over kUnitsPerEntry more and one for each kBytesPerUnit of it, each entry settled
+  // one, and more where its memory is given back. The write-back gets the instant of its
   // last collecting step: an entry handed over as absent may have expired since the write-back
   // began, and no restart may find an earlier time, at which that entry was still there.
-  size_t step(size_t looks, int64_t now_ns, const LogEnd& end, const Tables& tables, Store* store);
-  static constexpr size_t kLooksPerEntry = 4;
-  static constexpr size_t kBytesPerLook = 256;
+  size_t step(size_t units, int64_t now_ns, const LogEnd& end, const Tables& tables, Store* store);
+  static constexpr size_t kUnitsPerEntry = 4;
+  static constexpr size_t kBytesPerUnit = 256;
   // The store is gone: everything that it had not taken becomes dirty again.
   void abandon(const Tables& tables);
 
@@ -59,18 +59,18 @@ class WriteBack {
  private:
   enum class Phase { kIdle, kCollecting, kLogging, kStoring, kSettling };
 
-  size_t collect(size_t looks, const Tables& tables, Store* store);
-  size_t collect_segment(Table* table, Segment* segment, size_t looks, Store* store);
+  size_t collect(size_t units, const Tables& tables, Store* store);
+  size_t collect_segment(Table* table, Segment* segment, size_t units, Store* store);
   void hand_over(Entry* entry);
-  size_t settle(size_t looks, const Tables& tables);
+  size_t settle(size_t units, const Tables& tables);
 
   Phase phase_ = Phase::kIdle;
   uint64_t turn_ = 0;
   uint64_t newest_collected_ = 0;  // no value that was handed over is of a later turn
   int64_t instant_ns_ = 0;
   uint64_t written_back_turn_ = 0;
-  Incarnation table_ = 0;
-  Position position_ = 0;
+  Generation table_ = 0;
+  KeyOrder key_order_ = 0;
   std::vector<Entry*> writing_;
   size_t settled_ = 0;
   size_t writing_bytes_ = 0;

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "storage/format/file.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/shard_identity.h"
 #include "storage/format/status.h"
 

@@ -39,7 +39,7 @@ class RocksCursor : public StateCursor {
 
 }  // namespace
 
-std::string written_back_key() { return stored_key_prefix(kStoreIncarnation) + "written-back"; }
+std::string written_back_key() { return stored_key_prefix(kStoreGeneration) + "written-back"; }
 
 std::string encode_written_back(const WrittenBack& written_back) {
   std::string value;
@@ -308,7 +308,7 @@ Status RocksState::ingest() {
 }
 
 // Removes whole files of a range that is erased already. Where one of them held an older erasure,
-// keys at the edges may show again. That is harmless, since the keys of a dropped incarnation or
+// keys at the edges may show again. That is harmless, since the keys of a dropped generation or
 // list are never asked for.
 void RocksState::free_ranges(const Ranges& ranges) {
   if (ranges.empty()) return;

@@ -22,7 +22,7 @@ enum class Fate { kKept, kDropped, kExpiredHeader };
 // short key, what the store wrote for itself.
 inline Fate fate_of(std::string_view stored_key, std::string_view value, int64_t gc_watermark_ms) {
   const auto key = parse_stored_key(stored_key);
-  if (!key || key->incarnation == kStoreIncarnation) return Fate::kKept;
+  if (!key || key->generation == kStoreGeneration) return Fate::kKept;
   ValueView view;
   if (value.size() < 2 || static_cast<uint8_t>(value[0]) > kValueFormat) return Fate::kKept;
   if (!parse_value(value, &view).ok()) return Fate::kKept;

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/status.h"
 #include "storage/store/stamped_log.h"
 #include "storage/store/turn_log.h"

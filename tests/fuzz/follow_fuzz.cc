@@ -25,7 +25,7 @@ using weir::fuzz::Input;
 
 constexpr int kDatabases = 3;
 constexpr int64_t kStartNs = 1'700'000'000 * weir::kNsPerS;
-constexpr Incarnation kIncarnations[] = {1, 2, 3, 4, 5, 6, 7, 0, 77, 0x7fffffff};
+constexpr Generation kGenerations[] = {1, 2, 3, 4, 5, 6, 7, 0, 77, 0x7fffffff};
 constexpr uint64_t kNumbers[] = {0,
                                  1,
                                  2,
@@ -74,7 +74,7 @@ class Follower {
   void follow_first() {
     begin(0);
     for (const std::string_view name : {"0", "1", "2", "hidden"})
-      put_system("db/" + std::string(name), varint(++incarnations_) + varint(0));
+      put_system("db/" + std::string(name), varint(++generations_) + varint(0));
     put_system("next-incarnation", varint(5));
     put_system("next-elements-id", varint(100));
     follow_written(std::string(writer_.bytes()));
@@ -96,7 +96,7 @@ class Follower {
 
   void begin(uint8_t later) { writer_.begin(kStartNs + later * weir::kNsPerS); }
   void put_system(std::string_view name, const std::string& payload) {
-    writer_.put(kSystemIncarnation, name,
+    writer_.put(kSystemGeneration, name,
                 {.type = Type::kSystem, .expire_at_ms = 0, .payload = payload});
   }
   static std::string header_of(Input* input) {
@@ -107,7 +107,7 @@ class Follower {
   }
   void put_entry(Input* input) {
     const uint8_t how = input->byte();
-    const Incarnation incarnation = input->choose(kIncarnations);
+    const Generation generation = input->choose(kGenerations);
     const std::string name = varint(input->choose(kNumbers)) + std::string(input->choose(kKeys));
     const std::string_view key = input->choose(kKeys);
     switch (how % 8) {
@@ -117,13 +117,13 @@ class Follower {
       case 1:
         return put_system(input->choose(kSystemKeys), varint(input->choose(kNumbers)));
       case 2:
-        return writer_.erase(incarnation, key);
+        return writer_.erase(generation, key);
       case 3:
-        return writer_.erase(incarnation | kElementsBit, name);
+        return writer_.erase(generation | kElementsBit, name);
       case 4:
-        return writer_.drop(incarnation | kElementsBit, input->choose(kNumbers));
+        return writer_.drop(generation | kElementsBit, input->choose(kNumbers));
       case 5:
-        return writer_.put(incarnation | kElementsBit, name,
+        return writer_.put(generation | kElementsBit, name,
                            {.type = Type::kElement,
                             .expire_at_ms = 0,
                             .payload = std::string_view("12345678value").substr(0, 6 + how / 8)});
@@ -131,7 +131,7 @@ class Follower {
         const auto type = static_cast<Type>(input->choose(kTypes));
         const int64_t expires_ms = how / 8 % 4 == 0 ? kStartNs / weir::kNsPerMs + how * 100 : 0;
         const std::string payload = owns_elements(type) ? header_of(input) : "value";
-        return writer_.put(incarnation, key,
+        return writer_.put(generation, key,
                            {.type = type, .expire_at_ms = expires_ms, .payload = payload});
       }
     }
@@ -213,7 +213,7 @@ class Follower {
       .databases = kDatabases, .write_back_interval_ns = 1'000'000'000'000, .follows = true};
   std::unique_ptr<Keyspace> keys_;
   TurnRecordWriter writer_;
-  uint64_t incarnations_ = 0;
+  uint64_t generations_ = 0;
   uint8_t later_ = 0;
   int64_t steady_ns_ = 0;
 };

@@ -5,7 +5,7 @@ storage/FORMAT.md and storage/replication/FORMAT.md have the grammar.
 import random
 import struct
 
-ELEMENTS = 1 << 31  # added to a database's incarnation: that of its elements
+ELEMENTS = 1 << 31  # added to a database's generation: that of its elements
 PUT, ERASED, DROPPED = 1, 2, 3
 STRING, LIMITER, ELEMENT, HASH, LIST, SET, ZSET, ENTRIES = 2, 3, 15, 16, 17, 18, 19, 20
 
@@ -53,8 +53,8 @@ def text(data):
     return varint(len(data)) + data
 
 
-def put(incarnation, name, kind, payload):
-    return bytes([PUT]) + varint(incarnation) + text(name) + text(bytes([1, kind]) + payload)
+def put(generation, name, kind, payload):
+    return bytes([PUT]) + varint(generation) + text(name) + text(bytes([1, kind]) + payload)
 
 
 def header(name, kind, lists, rest=b"\0"):
@@ -65,8 +65,8 @@ def element(of_list, member, order, value=b""):
     return put(1 | ELEMENTS, varint(of_list) + member, ELEMENT, struct.pack(">Q", order) + value)
 
 
-def erased(incarnation, name):
-    return bytes([ERASED]) + varint(incarnation) + text(name)
+def erased(generation, name):
+    return bytes([ERASED]) + varint(generation) + text(name)
 
 
 def dropped(of_list):
@@ -109,14 +109,14 @@ class Log:
         at = 9
         while at < len(turn):
             operation = turn[at]
-            incarnation, at = read_varint(turn, at + 1)
+            generation, at = read_varint(turn, at + 1)
             size, at = read_varint(turn, at)
             name, at = turn[at:at + size], at + size
             if operation != PUT:
                 continue
             size, at = read_varint(turn, at)
             value, at = turn[at:at + size], at + size
-            if incarnation and incarnation < ELEMENTS and value[1] & 127 >= HASH:
+            if generation and generation < ELEMENTS and value[1] & 127 >= HASH:
                 self.lists[name] = read_varint(value, 3 if value[1] < 128 else 11)[0]
 
     def with_turn(self, *entries):

@@ -81,17 +81,17 @@ TEST_F(DirtyBytesTest, CommandsOfATransactionCountTogether) {
   EXPECT_EQ(keys_->failure().code(), Status::Code::kTooMuch);
 }
 
-TEST_F(DirtyBytesTest, ATransactionGoesBackToAMark) {
+TEST_F(DirtyBytesTest, ATransactionGoesBackToASavepoint) {
   keys();
   put(0, "a", "old");
-  const TurnInProgress::Mark mark = keys_->running().mark();
+  const TurnInProgress::Savepoint savepoint = keys_->running().savepoint();
   keys_->running().begin_next_of_transaction(now_ns_);
   put(0, "a", "new");
   keys_->running().begin_next_of_transaction(now_ns_);
   put(0, "a", "newest");
   put(0, "b", "1");
   keys_->clear(1);
-  keys_->running().roll_back(mark);
+  keys_->running().roll_back(savepoint);
   keys_->running().begin_next_of_transaction(now_ns_);
   EXPECT_EQ(keys_->look_up(0, "a").value(), "old");
   EXPECT_FALSE(keys_->look_up(0, "b").exists());

@@ -160,10 +160,10 @@ class ElementsTest : public KeyspaceTest {
     commit();  // write-backs learn from it what the instant is
     for (int round = 0; round < 4; ++round) {
       for (int i = 0; i < 80; ++i) work();
-      write_back();
+      must_write_back();
     }
   }
-  void write_back() {
+  void must_write_back() {
     keys_->work().write_back_now();
     for (int i = 0; i < 1'000'000 && keys_->work().writing_back(); ++i) {
       uint64_t seen;
@@ -185,7 +185,7 @@ class ElementsTest : public KeyspaceTest {
     size_t count = 0;
     const auto cursor = keys_->store_in_use()->cursor();
     for (cursor->seek(""); cursor->valid(); cursor->next()) {
-      count += holds_elements(parse_stored_key(cursor->key())->incarnation);
+      count += holds_elements(parse_stored_key(cursor->key())->generation);
     }
     EXPECT_TRUE(cursor->status().ok());
     return count;

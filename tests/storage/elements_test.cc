@@ -6,24 +6,24 @@
 namespace weir::storage {
 namespace {
 
-TEST(ElementKey, IdsAreFoundAgainFromPositions) {
-  std::set<Position> firsts;
+TEST(ElementKey, IdsAreFoundAgainFromKeyOrders) {
+  std::set<KeyOrder> firsts;
   for (ElementsId id = 1; id < 20'000; ++id) {
-    ASSERT_TRUE(firsts.insert(first_position(id)).second);
-    ASSERT_EQ(elements_id_at(position_of_element(id, "member", {1, 2})), id);
-    ASSERT_EQ(elements_id_at(last_position(id)), id);
+    ASSERT_TRUE(firsts.insert(first_key_order(id)).second);
+    ASSERT_EQ(elements_id_at(key_order_of_element(id, "member", {1, 2})), id);
+    ASSERT_EQ(elements_id_at(last_key_order(id)), id);
   }
-  EXPECT_EQ(elements_id_at(first_position(kElementsIdMax)), kElementsIdMax);
+  EXPECT_EQ(elements_id_at(first_key_order(kElementsIdMax)), kElementsIdMax);
 }
 
-TEST(ElementKey, PositionsKeepWhatAStoredKeyHolds) {
+TEST(ElementKey, KeyOrdersKeepWhatAStoredKeyHolds) {
   for (ElementsId id = 1; id < 1'000; ++id) {
-    const Position position = position_of_element(id, std::to_string(id), {1, 2});
-    EXPECT_GE(position, first_position(id));
-    EXPECT_LE(position, last_position(id));
+    const KeyOrder key_order = key_order_of_element(id, std::to_string(id), {1, 2});
+    EXPECT_GE(key_order, first_key_order(id));
+    EXPECT_LE(key_order, last_key_order(id));
     std::string stored;
-    append_stored_key(&stored, {.incarnation = 1, .position = position, .key = "m"});
-    EXPECT_EQ(parse_stored_key(stored)->position, stored_part(position));
+    append_stored_key(&stored, {.generation = 1, .key_order = key_order, .key = "m"});
+    EXPECT_EQ(parse_stored_key(stored)->key_order, stored_part(key_order));
   }
 }
 
@@ -67,7 +67,7 @@ TEST_F(ElementsTest, OneChangedElementCostsOneHoweverManyThereAre) {
   keys();
   put_record(0, "z", header_of(numbered(20'000)));
   commit();
-  write_back();
+  must_write_back();
   EXPECT_EQ(keys_->metrics().unwritten, 0u);
   const uint64_t log_before = keys_->metrics().log_bytes_appended;
   keys();
@@ -109,7 +109,7 @@ TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   for (int i = 0; i < 100; ++i) work();
   EXPECT_LE(keys_->metrics().entries, entries_before + 2);
   EXPECT_LE(keys_->metrics().bytes, bytes_before + 10'000);
-  write_back();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
@@ -117,7 +117,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenTheWriteBackFails) {
   keys();
   put_record(0, "z", header_of(numbered(1'000)));
   commit();
-  write_back();
+  must_write_back();
   ASSERT_EQ(elements_in_state(), 1'000u);
   keys();
   put(0, "z", "string");
@@ -126,7 +126,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenTheWriteBackFails) {
   disk_->faults.write_back = 1;
   write_back();
   EXPECT_EQ(elements_in_state(), 1'000u);
-  write_back();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
@@ -135,7 +135,7 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
     keys();
     put_record(0, "z", header_of(numbered(size)));
     commit();
-    write_back();
+    must_write_back();
     ASSERT_EQ(elements_in_state(), size);
     keys();
     erase(0, "z");
@@ -151,7 +151,7 @@ TEST_F(ElementsTest, WhatExpiresWhileOnlyTheStateHasItLeavesTheState) {
     keys();
     put_record(0, "z", header_of(numbered(size), now_ms() + 10));
     commit();
-    write_back();
+    must_write_back();
     crash();  // nothing of it is in memory now
     ASSERT_EQ(elements_in_state(), size);
     now_ns_ += 1'000'000'000;
@@ -169,7 +169,7 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
       keys();
       put_record(0, "z", header_of(numbered(size), now_ms() + 10));
       commit();
-      if (works != 1) write_back();
+      if (works != 1) must_write_back();
       now_ns_ += 1'000'000'000;
       EXPECT_FALSE(keys().look_up(0, "z").exists());
       commit();
@@ -210,7 +210,7 @@ TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   keys();
   put_record(0, "z", header_of(list));
   commit();
-  write_back();
+  must_write_back();
   keys();
   list_of(0, "z")->erase("m3");
   list_of(0, "z")->put("m4", 77, "new");
@@ -225,7 +225,7 @@ TEST_F(ElementsTest, AnotherValueOverAnExpiredHeaderDropsItsElements) {
   keys();
   put_record(0, "z", header_of(numbered(1'000), now_ms() + 10));
   commit();
-  write_back();
+  must_write_back();
   now_ns_ += 1'000'000'000;
   keys();
   put_record(0, "z", header_of(numbered(3)));
@@ -253,7 +253,7 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
     }
     if (life == 2) keys_->running().roll_back();
     commit();
-    if (life == 3) write_back();
+    if (life == 3) must_write_back();
     crash();
   }
 }
@@ -315,7 +315,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
   keys();
   put_record(0, "z", header_of(numbered(100)));
   commit();
-  write_back();
+  must_write_back();
   crash();
   for (const uint64_t position : {1, 2, 50, 101}) {
     keys();
@@ -339,11 +339,11 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
     put_record(0, key, model[0][key]);
     if (i % 100 != 0) continue;
     commit();
-    write_back();
+    must_write_back();
     for (int step = 0; step < 100; ++step) work();
   }
   commit();
-  write_back();
+  must_write_back();
   for (int step = 0; step < 300; ++step) work();
   EXPECT_LT(keys_->metrics().bytes, 300'000u);
   expect_records(model);
@@ -356,7 +356,7 @@ TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {
     keys();
     put_record(0, "z", header_of(numbered(size)));
     commit();
-    write_back();
+    must_write_back();
     keys();
     erase(0, "z");
     disk_->faults.append_lost = 1;

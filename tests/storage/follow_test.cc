@@ -207,7 +207,7 @@ class FollowTest : public RandomElements {
   void expect_elements_stored(size_t elements) {
     size_t stored = 0;
     for (const auto& [key, value] : *second_disk_->state)
-      stored += holds_elements(parse_stored_key(key)->incarnation);
+      stored += holds_elements(parse_stored_key(key)->generation);
     ASSERT_EQ(stored, elements);
   }
   void write_back_second() {
@@ -301,7 +301,7 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       put_record(0, "z", header_of(numbered(100), now_ms() + 10));
       commit();
       catch_up();
-      write_back();
+      must_write_back();
       write_back_second();
       expect_elements_stored(100);
       start();
@@ -310,7 +310,7 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       const Ref z = keys().look_up(0, "z");
       ASSERT_FALSE(z.exists());
       commit();
-      write_back();
+      must_write_back();
       ASSERT_EQ(elements_in_state(), 0u);
       ASSERT_TRUE(told_.empty());
       if (expired_here) beat();

@@ -246,7 +246,7 @@ TEST_F(KeyspaceTest, AClearedDatabaseLeavesTheDisk) {
   EXPECT_EQ(disk_->state->size(), with_a - 1);
 }
 
-// The crash comes when the state knows the new incarnation, but has not erased the old one.
+// The crash comes when the state knows the new generation, but has not erased the old one.
 TEST_F(KeyspaceTest, WhatIsLeftOfAClearedDatabaseIsFoundAtOpening) {
   keys();
   put(0, "a", "1");

@@ -7,7 +7,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr Incarnation kElements = kFirst | kElementsBit;
+constexpr Generation kElements = kFirst | kElementsBit;
 
 // Members of a zset are of one byte; only limiters may have empty lists.
 class ShortMembers final : public ElementRule {

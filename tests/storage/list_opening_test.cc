@@ -33,7 +33,7 @@ class OpeningTest : public ElementsTest {
     keys();
     put_record(0, "z", header_of(list));
     commit();
-    write_back();
+    must_write_back();
   }
   // Until all that can has left memory, and the list is closed.
   void evict() {
@@ -106,7 +106,7 @@ TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
   }
   commit();
   evict();
-  auto opened = open([this] { write_back(); });
+  auto opened = open([this] { must_write_back(); });
   ASSERT_TRUE(opened);
   expect_list(*opened, list);
 }

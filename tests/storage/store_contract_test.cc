@@ -189,9 +189,9 @@ TYPED_TEST(StoreContract, AnEmptyWriteBackMovesTheTurnAndTheInstant) {
 
 TYPED_TEST(StoreContract, ErasesARangeButNotWhatTheSameWriteBackPutsElsewhere) {
   StoreDriver::Changes changes;
-  for (const Incarnation incarnation : {1u, 2u, 3u}) {
+  for (const Generation generation : {1u, 2u, 3u}) {
     for (int i = 0; i < 50; ++i) {
-      changes.emplace_back(stored_key(std::to_string(i), incarnation), stored_value("v"));
+      changes.emplace_back(stored_key(std::to_string(i), generation), stored_value("v"));
     }
   }
   ASSERT_STATUS_OK(this->store().write_back(changes, 0));

@@ -40,8 +40,8 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-inline std::string stored_key(const std::string& key, Incarnation incarnation = 1) {
-  return stored_key_prefix(incarnation, position_of(key, {1, 2})) + key;
+inline std::string stored_key(const std::string& key, Generation generation = 1) {
+  return stored_key_prefix(generation, key_order_of(key, {1, 2})) + key;
 }
 
 inline std::string stored_value(const std::string& payload, int64_t expire_at_ms = 0) {

@@ -55,7 +55,7 @@ NOTES = {
     "hscan": "likewise where the hash is large",
     "sscan": "likewise where the set is large",
     "zscan": "likewise where the sorted set is large",
-    "randomkey": "a key after a wide gap of positions is likelier",
+    "randomkey": "a key after a wide gap in key order is likelier",
     "type": "`limiter` for a limiter",
     "info": "weir's own fields beside those that clients read",
     "config|get": "of weir's options; those of Redis that clients ask for are there",

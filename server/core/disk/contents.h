@@ -65,7 +65,7 @@ class Contents {
   const storage::HashSeed seed_;
   StoredMeaning meaning_;
   const int64_t instant_ms_;
-  std::map<storage::Incarnation, int> numbers_;  // of the databases that live there
+  std::map<storage::Generation, int> numbers_;  // of the databases that live there
   std::map<int, DatabaseContents> databases_;
   std::map<std::string, uint64_t> limits_;
   uint64_t records_ = 0;
@@ -76,7 +76,7 @@ class Contents {
   uint64_t libraries_ = 0;
   uint64_t damages_ = 0;
   std::vector<std::string> damage_;
-  uint64_t next_incarnation_ = 1;
+  uint64_t next_generation_ = 1;
   uint64_t next_elements_id_ = 1;
   std::vector<List> lists_;  // sorted once elements come
   bool are_sorted_ = false;

@@ -29,7 +29,7 @@ ExpirySample sample_expiry(Server& server, int database) {
     sample.ttl_ms += static_cast<double>(seen.expire_at_ms - keys.running().now_ms());
   };
   const bool all = keys.size(database) <= kSampledKeysMax;
-  uint64_t cursor = all ? 0 : storage::cursor_of(static_cast<storage::Position>(server.random()));
+  uint64_t cursor = all ? 0 : storage::cursor_of(static_cast<storage::KeyOrder>(server.random()));
   do {
     cursor = keys.scan(database, cursor, kSampledKeysMax, visit);
   } while (cursor != 0 && sample.seen < kSampledKeysMax);

@@ -171,7 +171,7 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   session.activity().note_command(command);
   if (session.transaction().open() && !command->has(kNotQueued))
     return queue(session, *command, args);
-  const size_t reply_begin = session.replies().mark();
+  const size_t reply_begin = session.replies().savepoint();
   const Command* const outer = std::exchange(outer_, nullptr);
   run(session, *command, args, session.replies().writer());
   outer_ = outer;
@@ -185,13 +185,13 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
-  const storage::TurnInProgress::Mark first = call.keys.running().mark();
+  const storage::TurnInProgress::Savepoint first = call.keys.running().savepoint();
   const Effects::Beginning first_effects = running_.effects().here();
   const QueuedCommands& queued = session.transaction().queued();
   RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
   for (QueuedCommands::Walk next(queued); next.next();) {
-    const size_t reply_begin = session.replies().mark();
+    const size_t reply_begin = session.replies().savepoint();
     const Args args = next.args();
     const auto allowed = needs_.acl->allow_at_exec(session, next.command(), args);
     do {

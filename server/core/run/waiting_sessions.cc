@@ -36,7 +36,7 @@ bool WaitingSessions::act(Waiter& waiter, Act act) {
   }
   storage::Keyspace& keys = *needs_.keys;
   running_.begin(needs_.timeline->now_ns());
-  const size_t reply_begin = session->replies().mark();
+  const size_t reply_begin = session->replies().savepoint();
   const std::vector<std::string_view>& args = waiter.arguments();
   Call call{.host = *needs_.host,
             .limiters = *needs_.limiters,

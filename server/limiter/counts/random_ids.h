@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 namespace weir::server {
 

@@ -34,7 +34,7 @@ Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
 Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
   Limiter limiter(&call, key);
   const storage::Ref ref = call.look_up(key);
-  limiter.hash_ = ref.position();
+  limiter.hash_ = ref.key_order();
   limiter.exists_ = ref.exists();
   if (!ref.exists()) return limiter;
   if (storage::is_limiter(ref.type())) {

@@ -5,7 +5,7 @@
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/policy_effect.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 namespace weir::server {
 namespace {

@@ -49,9 +49,9 @@ class SimulatedQueue {
     algorithms::Verdict verdict;
     size_t index = 0;
     const algorithms::Algorithm* algorithm = nullptr;  // of the deciding limit
-    size_t looks = 0;  // at limits, until this was known: units of work
+    size_t looks = 0;  // at limits, until this was known: work units
   };
-  // Adds one more request. Answers how many looks at limits that took: units of work. Who asks for
+  // Adds one more request. Answers how many looks at limits that took: work units. Who asks for
   // the same limits as the one before costs the least.
   size_t join(const DecidingPart& request, int64_t now_ns);
   // Answers where one more request would stand, and changes nothing.

@@ -99,7 +99,7 @@ TEST(LoopWatch, TellsWhatTookLongAndNotWhatHadItsOwnName) {
 
 TEST(LoopWatch, SaysALineASecond) {
   LoopWatch watch;
-  EXPECT_EQ(watch.note("sweep", 12 * kMs, kSecond), "the loop was held for 12 ms: sweep");
+  EXPECT_EQ(watch.note("eviction", 12 * kMs, kSecond), "the loop was held for 12 ms: eviction");
   EXPECT_THAT(watch.note("commit", 40 * kMs, kSecond + 1), IsEmpty());
   EXPECT_THAT(watch.note("free", 11 * kMs, 2 * kSecond - 1), IsEmpty());
   EXPECT_EQ(watch.note("send", 13 * kMs, 2 * kSecond),

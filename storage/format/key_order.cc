@@ -1,4 +1,4 @@
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 #include "base/hash_slot.h"
 

@@ -1,24 +1,24 @@
-// Burial: how lists of elements and whole incarnations leave memory, log and state. One class holds
-// all of it, and a list's state is which of its containers names it.
+// Reclaiming: how lists of elements and whole generations leave memory, log and state. One class
+// holds all of it, and a list's state is which of its containers names it.
 //
 // A list dies in one of two ways. In the first, a turn takes its name away: it has *vanished*. The
-// turn's record says so, and the list is buried once that record is in the log. In the second, its
-// header expires. Nothing is logged at that moment; the header's entry keeps its value, hidden
-// (Entry::kUnburied), until header and list are buried together between two write-backs. If a turn
-// commits before that, its record names the list.
+// turn's record says so, and the list is reclaimed once that record is in the log. In the second,
+// its header expires. Nothing is logged at that moment; the header's entry keeps its value, hidden
+// (Entry::kUnreclaimed), until header and list are reclaimed together between two write-backs. If a
+// turn commits before that, its record names the list.
 //
 //     a turn takes its name: vanished_                its header expires: expired_ and unlogged_
 //                     |                                               |
-//     the turn's record is in the log               between write-backs, bury_expired()
+//     the turn's record is in the log               between write-backs, reclaim_expired()
 //                     |                                               |
-//                     +-----------------> bury() <--------------------+
+//                     +----------------> reclaim() <------------------+
 //                                           |
 //              short, and open whole        |        long, or not open whole
 //                     +---------------------+---------------------+
 //                     v                                           v
-//     its elements are erased records                         dying_
+//     its elements are erased records                     reclaimable_
 //                     |                                           |
-//     the next write-back writes deletions          between write-backs, free_dying()
+//     the next write-back writes deletions          between write-backs, free_reclaimable()
 //                     |                                           |
 //                     |          +--- nothing of it is stored ----+
 //                     v          v                                v
@@ -28,29 +28,30 @@
 //                     |                                           |                    |
 //                     +-------------------- it is written --------+--- or it failed ---+
 //
-// To *bury* a short list is to make its elements ordinary erased records. A long list, or one that
-// is not open, waits until its entries have been *freed* from memory, slice by slice; the next
+// To *reclaim* a short list is to make its elements ordinary erased records. A long list, or one
+// that is not open, waits until its entries have been *freed* from memory, slice by slice; the next
 // write-back then *erases* its range of stored keys. The index of a long list waits in closed_ to
 // be destroyed in slices, too.
 //
-// An incarnation that no database names goes straight to dropped_, and with the next write-back to
+// A generation that no database names goes straight to dropped_, and with the next write-back to
 // dropping_: its table is not walked any more, so nothing has to be freed one by one.
 //
 // Invariants
-// 1. A write-back begins only when no list is dying and no expired header waits to be buried. So no
-//    write-back writes an element of a list whose range it erases, and the written-back turn never
-//    passes the one that dropped a list whose range is still stored. It holds because
-//    WriteBackSchedule asks lists_wait() before it begins a write-back, and because lists are
-//    freed, and their ranges queued, only while no write-back is running.
-// 2. A write-back that meets an unburied header writes it with its value: the state must not lose a
-//    header before its elements. It holds because the entry keeps its value until bury_expired(),
-//    which also buries the lists, and collect_segment() writes values of unburied entries.
+// 1. A write-back begins only when no list waits in reclaimable_ and no expired header waits to be
+//    reclaimed. So no write-back writes an element of a list whose range it erases, and the
+//    written-back turn never passes the one that dropped a list whose range is still stored. It
+//    holds because WriteBackSchedule asks lists_wait() before it begins a write-back, and because
+//    lists are freed, and their ranges queued, only while no write-back is running.
+// 2. A write-back that meets an unreclaimed header writes it with its value: the state must not
+//    lose a header before its elements. It holds because the entry keeps its value until
+//    reclaim_expired(), which also reclaims the lists, and collect_segment() writes values of
+//    unreclaimed entries.
 // 3. No turn is committed whose record lacks a list that died before it, unless a write-back has
 //    erased the list with its header. It holds because unlogged_ goes into each record, and leaves
 //    it only when a record is in the log or when the write-back that took the header has ended.
-// 4. No index points to an entry that is freed. It holds because bury() takes the index of a list
-//    that is open, and free_some() that of one which was opened since: a header is left without its
-//    list where a shared log holds turns that no owner has made.
+// 4. No index points to an entry that is freed. It holds because reclaim() takes the index of a
+//    list that is open, and free_some() that of one which was opened since: a header is left
+//    without its list where a shared log holds turns that no owner has made.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +72,9 @@ namespace weir::storage {
 
 class TurnInProgress;
 
-class Burial {
+class Reclaimer {
  public:
-  Burial(WorkingSet* set, WriteBack* write_back) : set_(*set), write_back_(*write_back) {}
+  Reclaimer(WorkingSet* set, WriteBack* write_back) : set_(*set), write_back_(*write_back) {}
 
   // What dies.
   // A header has expired; its entry holds its value and is not present any more.
@@ -85,17 +86,17 @@ class Burial {
   // The same for a turn that was not made here: the names that it took away, those that it gave,
   // and then what lost its name by that.
   void note_had_name(const ListName& list) { had_name_.push_back(list); }
-  void note_had_names(Incarnation headers, std::string_view payload);
-  void note_have_names(Incarnation headers, std::string_view payload);
+  void note_had_names(Generation headers, std::string_view payload);
+  void note_have_names(Generation headers, std::string_view payload);
   void compare_names();
   void forget_vanished() { vanished_.clear(); }
-  // Buries them. REQUIRES: the turn's record is in the log, or the log is owed it.
-  void bury_vanished();
-  void bury(const ListName& list);
-  // An incarnation has lost its database; `table` was its table.
+  // Reclaims them. REQUIRES: the turn's record is in the log, or the log is owed it.
+  void reclaim_vanished();
+  void reclaim(const ListName& list);
+  // A generation has lost its database; `table` was its table.
   void drop(Table* table);
-  // What opening found in the state of an incarnation that no database names.
-  void drop_stored(Incarnation incarnation);
+  // What opening found in the state of a generation that no database names.
+  void drop_stored(Generation generation);
 
   // What a turn's record says of it.
   template <typename Visit>
@@ -115,14 +116,14 @@ class Burial {
   // Destroys the index of a list that is not open any more, later.
   void close(std::unique_ptr<ElementsIndex> list) { closed_.push_back(std::move(list)); }
 
-  // The work. Lists wait for free_dead(), indexes for shrink_closed().
-  bool lists_wait() const { return !expired_.empty() || !dying_.empty(); }
+  // The work. Lists wait for reclaim_some(), indexes for shrink_closed().
+  bool lists_wait() const { return !expired_.empty() || !reclaimable_.empty(); }
   bool indexes_wait() const { return !closed_.empty() || !closed_tables_.empty(); }
-  // Buries expired headers, or frees entries of dying lists, with about `looks` looks; answers how
-  // many it took. REQUIRES: no write-back is running, because a write-back points to entries; no
-  // turn is in progress.
-  size_t free_dead(size_t looks);
-  size_t shrink_closed(size_t looks);
+  // Reclaims expired headers, or frees entries of reclaimable lists, with about `units` work units;
+  // answers how many it took. REQUIRES: no write-back is running, because a write-back points to
+  // entries; no turn is in progress.
+  size_t reclaim_some(size_t units);
+  size_t shrink_closed(size_t units);
 
   // A write-back. What waits to be erased from the state goes with it. REQUIRES: !lists_wait().
   StateSlice begin_write_back();
@@ -141,21 +142,21 @@ class Burial {
 
  private:
   struct Expired {
-    Incarnation incarnation = 0;  // of the header
-    Position position = 0;
+    Generation generation = 0;  // of the header
+    KeyOrder key_order = 0;
     std::string key;
     std::vector<ElementsId> ids;
   };
-  struct Dying {
+  struct Reclaimable {
     ListName list;
     bool stored = true;  // a write-back may have written some of it
   };
 
-  void bury_short(Table* table, const ElementsIndex& list);
-  size_t bury_expired(size_t looks);
-  void bury_header(Table* headers, Entry* entry);
-  size_t free_dying(size_t looks);
-  bool free_some(Table* table, ElementsId id, size_t looks, size_t* looked);
+  void reclaim_short(Table* table, const ElementsIndex& list);
+  size_t reclaim_expired(size_t units);
+  void reclaim_header(Table* headers, Entry* entry);
+  size_t free_reclaimable(size_t units);
+  bool free_some(Table* table, ElementsId id, size_t units, size_t* spent);
   void erase_range_of(const ListName& list);
   void mark_dirty(Table* table, Entry* entry);
 
@@ -169,18 +170,18 @@ class Burial {
   // header and its lists out of the state, no record needs to name them any more.
   std::vector<ListName> unlogged_;
   std::vector<ListName> unlogged_in_write_back_;
-  std::deque<Dying> dying_;
-  Position dying_position_ = 0;  // how far the first dying list is freed; 0: not begun
-  std::vector<Entry*> freed_;    // while a slice is freed
+  std::deque<Reclaimable> reclaimable_;
+  KeyOrder reclaimable_key_order_ = 0;  // how far the first reclaimable list is freed; 0: not begun
+  std::vector<Entry*> freed_;           // while a slice is freed
 
   // Lists that the next write-back erases from the state, with their ranges; then those of the
   // running write-back.
   std::vector<ListName> erasable_;
   StateSlice ranges_;
   std::vector<ListName> erasing_;
-  // Incarnations, likewise.
-  std::vector<Incarnation> dropped_;
-  std::vector<Incarnation> dropping_;
+  // Generations, likewise.
+  std::vector<Generation> dropped_;
+  std::vector<Generation> dropping_;
   uint64_t write_backs_begun_ = 0;
 
   // Indexes that wait to be destroyed, slice by slice.

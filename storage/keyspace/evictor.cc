@@ -1,4 +1,4 @@
-#include "storage/keyspace/reclaimer.h"
+#include "storage/keyspace/evictor.h"
 
 #include <algorithm>
 
@@ -12,107 +12,107 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kLooksPerSweep = 5000;
+constexpr size_t kUnitsPerScan = 5000;
 constexpr int64_t kIntervalNs = 25 * kNsPerMs;
-constexpr size_t kRecordsPerSweep = 1000;
+constexpr size_t kRecordsPerScan = 1000;
 constexpr size_t kRecordsPerPiece = 200;  // each may have to be read from the disk
-constexpr size_t kHeadersPerSweep = 64;
+constexpr size_t kHeadersPerScan = 64;
 constexpr size_t kHeadersPerPiece = 8;  // likewise
 
 }  // namespace
 
-void Reclaimer::begin_round(int64_t steady_ns) {
+void Evictor::begin_round(int64_t steady_ns) {
   const bool evict = memory_is_short();
-  if (owed_looks_ > 0) return;
-  if (!evict && steady_ns - last_sweep_steady_ns_ < kIntervalNs) return;
-  last_sweep_steady_ns_ = steady_ns;
+  if (owed_units_ > 0) return;
+  if (!evict && steady_ns - last_scan_steady_ns_ < kIntervalNs) return;
+  last_scan_steady_ns_ = steady_ns;
   if (steady_ns - last_recount_steady_ns_ >= kIntervalNs) {
     last_recount_steady_ns_ = steady_ns;
-    owed_records_ = kRecordsPerSweep;
+    owed_records_ = kRecordsPerScan;
   }
   gained_ = false;
-  owed_looks_ = kLooksPerSweep;
-  owed_headers_ = kHeadersPerSweep;
+  owed_units_ = kUnitsPerScan;
+  owed_headers_ = kHeadersPerScan;
 }
 
-bool Reclaimer::sweep_piece(size_t looks) {
-  if (owed_looks_ == 0) return false;
+bool Evictor::scan_piece(size_t units) {
+  if (owed_units_ == 0) return false;
   const bool evict = memory_is_short();
-  const size_t wanted = std::min(looks, owed_looks_);
-  const size_t looked = sweep(wanted, evict);
-  const bool ended = looked < wanted || (evict && !memory_is_short());
-  owed_looks_ = ended ? 0 : owed_looks_ - std::min(owed_looks_, looked);
+  const size_t wanted = std::min(units, owed_units_);
+  const size_t spent = scan(wanted, evict);
+  const bool ended = spent < wanted || (evict && !memory_is_short());
+  owed_units_ = ended ? 0 : owed_units_ - std::min(owed_units_, spent);
   return true;
 }
 
-bool Reclaimer::recount_piece(Store* store) {
+bool Evictor::recount_piece(Store* store) {
   if (owed_records_ == 0) return false;
   owed_records_ -= kRecordsPerPiece;
   recount_slice(&set_, store, turn_.now_ms(), kRecordsPerPiece);
   return true;
 }
 
-// Answers how many looks were taken: fewer than were allowed if memory is not short any more, or
-// there is nothing left to look at.
-size_t Reclaimer::sweep(size_t looks, bool evict) {
-  size_t looked = 0;
+// Answers how many work units were taken: fewer than were allowed if memory is not short any more,
+// or there is nothing left to look at.
+size_t Evictor::scan(size_t units, bool evict) {
+  size_t spent = 0;
   size_t rounds = 0;
-  while (looked < looks && rounds < 2) {
+  while (spent < units && rounds < 2) {
     Table* table = next_table();
     if (table == nullptr) {
       table_ = 0;
-      position_ = 0;
+      key_order_ = 0;
       ++rounds;
       continue;
     }
-    Segment* segment = table->segment_at(position_);
-    looked += 1 + segment->count;
-    const Position last = segment->last();
-    looked += sweep_segment(table, segment, evict);
-    position_ = last + 1;
-    if (position_ == 0) ++table_;
+    Segment* segment = table->segment_at(key_order_);
+    spent += 1 + segment->count;
+    const KeyOrder last = segment->last();
+    spent += scan_segment(table, segment, evict);
+    key_order_ = last + 1;
+    if (key_order_ == 0) ++table_;
     if (evict && !memory_is_short()) break;
   }
-  return looked;
+  return spent;
 }
 
-// The table where the sweep goes on. Null at the end of a round.
-Table* Reclaimer::next_table() {
+// The table where the scan goes on. Null at the end of a round.
+Table* Evictor::next_table() {
   const auto& tables = set_.tables();
   const auto table = std::find_if(tables.begin() + 1, tables.end(), [&](const auto& candidate) {
-    return candidate->incarnation() >= table_;
+    return candidate->generation() >= table_;
   });
   if (table == tables.end()) return nullptr;
-  if ((*table)->incarnation() != table_) {
-    table_ = (*table)->incarnation();
-    position_ = 0;
+  if ((*table)->generation() != table_) {
+    table_ = (*table)->generation();
+    key_order_ = 0;
   }
   return table->get();
 }
 
-// Answers how many looks it took to give memory back, beside one for each entry.
-size_t Reclaimer::sweep_segment(Table* table, Segment* segment, bool evict) {
+// Answers how many work units it took to give memory back, beside one for each entry.
+size_t Evictor::scan_segment(Table* table, Segment* segment, bool evict) {
   victims_.clear();
   ListSeen seen;
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next)
-      sweep_entry(table, entry, evict, &seen);
+      scan_entry(table, entry, evict, &seen);
   }
-  size_t looked = 0;
+  size_t spent = 0;
   for (Entry* entry : victims_) {
-    looked += looks_to_free(entry);
+    spent += units_to_free(entry);
     table->erase(entry);
   }
   gained_ |= !victims_.empty();
-  return looked;
+  return spent;
 }
 
-void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
+void Evictor::scan_entry(Table* table, Entry* entry, bool evict, ListSeen* seen) {
   if (active_expiry_ && entry->has(Entry::kPresent) && entry->expired(turn_.now_ms()))
     records_.expire(table, entry);
   if (!entry->clean()) return;
-  if (table->has_elements() && elements_id_at(entry->position) != seen->id) {
-    seen->id = elements_id_at(entry->position);
+  if (table->has_elements() && elements_id_at(entry->key_order) != seen->id) {
+    seen->id = elements_id_at(entry->key_order);
     seen->open = table->open->find(seen->id) != nullptr;
   }
   if (!entry->has(Entry::kPresent)) {
@@ -128,7 +128,7 @@ void Reclaimer::sweep_entry(Table* table, Entry* entry, bool evict, ListSeen* se
 }
 
 // True for the header of a long list that was used just now: opening it again costs too much.
-bool Reclaimer::stays(const Table* table, const Entry* entry) const {
+bool Evictor::stays(const Table* table, const Entry* entry) const {
   HeaderView header;
   if (table->elements == nullptr || !owns_elements(entry->type)) return false;
   WEIR_CHECK(parse_header(entry->value(), &header));
@@ -139,23 +139,23 @@ bool Reclaimer::stays(const Table* table, const Entry* entry) const {
   });
 }
 
-void Reclaimer::evict(Table* table, Entry* entry) {
+void Evictor::evict(Table* table, Entry* entry) {
   table->complete = false;
   if (!table->has_elements()) ++evicted_;
-  if (owns_elements(entry->type)) burial_.close_lists(table, entry);
+  if (owns_elements(entry->type)) reclaimer_.close_lists(table, entry);
   victims_.push_back(entry);
 }
 
 // The store never drops an expired header but tells of it. Reading such a header notes it as
-// unburied, which is all that is needed.
-bool Reclaimer::headers_piece(Store* store) {
+// unreclaimed, which is all that is needed.
+bool Evictor::headers_piece(Store* store) {
   if (owed_headers_ == 0) return false;
   const std::vector<std::string> stored_keys = store->take_expired_headers(kHeadersPerPiece);
   owed_headers_ = stored_keys.size() < kHeadersPerPiece ? 0 : owed_headers_ - kHeadersPerPiece;
   for (const std::string& stored_key : stored_keys) {
     const auto key = parse_stored_key(stored_key);
-    Table* table = key ? set_.table_of(key->incarnation) : nullptr;
-    if (table != nullptr) records_.read_if_missing(table, key->position, key->key);
+    Table* table = key ? set_.table_of(key->generation) : nullptr;
+    if (table != nullptr) records_.read_if_missing(table, key->key_order, key->key);
   }
   return true;
 }
