@@ -55,7 +55,8 @@ inline constexpr size_t kDrainBytesMax = 1 << 20;
 class Conversation final : public Translator {
  public:
   // All three outlive it; the session is told of nothing but by it.
-  Conversation(Server* server, Session* session, Clients* clients, Port port = Port::kRequests);
+  Conversation(Server* server, Session* session, Clients* clients,
+               ListenerKind listener = ListenerKind::kRequests);
   ~Conversation() override;
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -106,7 +107,7 @@ class Conversation final : public Translator {
   Server& server_;
   Session& session_;
   Clients& clients_;
-  const Port port_;
+  const ListenerKind listener_;
   RequestReader reader_;
   InputBuffer input_;
   std::string output_;
