@@ -19,7 +19,7 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
     "WRONGPASS invalid username-password pair or user is disabled.";
-constexpr std::string_view kStranger = "NOAUTH Authentication required.";
+constexpr std::string_view kUnauthenticated = "NOAUTH Authentication required.";
 constexpr std::string_view kProtected =
     "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
     "only";
@@ -163,7 +163,7 @@ void Conversation::ask_take() {
   if (combined(request.fields, "Origin"))
     return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
-  if (session_.is_stranger()) return answer_error(kStranger);
+  if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   const auto parameters = parameters_of_json(request.body);
   if (!parameters) return answer_error(parameters.error());
   const auto words = take_words(*parameters);
@@ -197,7 +197,7 @@ void Conversation::ask_page() {
   if (server_.config().protected_mode && !server_.acl().asks_for_login() && !peer.loopback)
     return answer_error(kProtected);
   if (!log_in()) return answer_error(kNotLoggedIn);
-  if (session_.is_stranger()) return answer_error(kStranger);
+  if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   const bool logged_in = combined(request.fields, "Authorization").has_value();
   const auto commands = page_commands(request.body, logged_in);
   if (!commands) return answer_error(commands.error());
@@ -217,7 +217,7 @@ bool Conversation::log_in() {
   server_.acl().begin_session(session_);
   std::optional<std::string> given;
   if (question_ == Question::kGate) given = combined(fields, kGateCredentials);
-  const bool may_ask = question_ != Question::kGate || session_.is_stranger();
+  const bool may_ask = question_ != Question::kGate || session_.is_unauthenticated();
   if (!given && may_ask) given = combined(fields, "Authorization");
   if (!given) return true;
   const auto credentials = parse_credentials(*given);

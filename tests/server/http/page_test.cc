@@ -145,7 +145,7 @@ TEST_F(HttpPage, PoliciesAreChangedByWhoHasLoggedInAlone) {
   EXPECT_THAT(ask(change, kLogin), HasSubstr("{\"error\":\"NOPERM "));
 }
 
-TEST_F(HttpPage, StrangersSeeNoKeys) {
+TEST_F(HttpPage, UnauthenticatedClientsSeeNoKeys) {
   call({"CONFIG", "SET", "requirepass", "secret"});
   const std::string look = R"({"commands": [["RL.TOP", "DENIED"]]})";
   EXPECT_THAT(ask(look), StartsWith("HTTP/1.1 401 "));
