@@ -22,19 +22,19 @@ WORDS = [
     ("stranger strangers", "unauthenticated", EVERYWHERE),
     ("translator", "protocol adapter", EVERYWHERE),
     ("held_replies held_reply drop_held", "pending replies", EVERYWHERE),
+    ("write_pass begin_pass end_pass finish_pass apply_pass pass_state", "write-back", STORE),
+    ("horizon", "GC watermark", STORE),
+    ("debt", "dirty bytes", STORE),
+    ("handover handovers hand_over", "switchover", SHARD),
 ]
 
 # Rows of words that the tree still has: each moves to WORDS with the change that renames them.
 PENDING = [
-    ("write_pass begin_pass end_pass finish_pass apply_pass pass_state", "write-back", STORE),
-    ("horizon", "GC watermark", STORE),
-    ("debt", "dirty bytes", STORE),
     ("incarnation incarnations", "generation", STORE),
     ("burial bury buried unburied", "reclaim", r"storage/"),
     ("sweep sweeps swept", "eviction scan", STORE),
     ("stamp stamps stamped", "log bookmark, or saved_by", r"storage/|server/(core|failover)/"),
     ("office offices", "role: promoted, demoted, primary", EVERYWHERE),
-    ("handover handovers hand_over", "switchover", SHARD),
     ("wishes", "operator requests", EVERYWHERE),
     ("board", "member registry", r"storage/|server/failover/"),
     ("silence", "failure detector", r"(storage|tests)/replication/"),
