@@ -253,7 +253,8 @@ void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
 
 void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const bool is_metrics = is_for_metrics(peer.type);
-  const http::Port port = is_metrics ? http::Port::kMetrics : http::Port::kRequests;
+  const http::ListenerKind listener =
+      is_metrics ? http::ListenerKind::kMetrics : http::ListenerKind::kRequests;
   http::Clients& clients = is_metrics ? metrics_clients_ : http_clients_;
   auto session = server_.connect(std::move(peer));
   if (session && !clients.make_room()) {

@@ -30,7 +30,7 @@ inline void check_rest(int64_t remaining, int64_t limit, bool allowed, const Bey
 }
 
 // Checks the six integers at the front of an array.
-inline void check_verdict(const Value& verdict, const Beyond& beyond) {
+inline void check_integers(const Value& verdict, const Beyond& beyond) {
   check(verdict.elements.size() >= 6);
   for (size_t i = 0; i < 6; ++i) check(verdict.elements[i].type == Value::Type::kInteger);
   const auto integer = [&](size_t i) { return verdict.elements[i].integer; };
@@ -89,13 +89,13 @@ inline void check_verdict(std::string_view request, const Value& verdict) {
                       .indebted = may_owe(request),
                       .fixed = by_policy};
   if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
-  check_verdict(verdict, beyond);
+  check_integers(verdict, beyond);
 }
 
 inline void check_many(std::string_view request, const Value& reply) {
   const Beyond beyond{.shadow = true, .fixed = has(request, " POLICY")};
   if (!has(request, " FULL")) {
-    for (size_t i = 2; i < reply.elements.size(); ++i) check_verdict(reply.elements[i], beyond);
+    for (size_t i = 2; i < reply.elements.size(); ++i) check_integers(reply.elements[i], beyond);
     return;
   }
   check(field(reply, "index").integer >= -1);
@@ -138,9 +138,9 @@ inline void check_reply(std::string_view request, const Value& reply) {
       request.starts_with("RL.ACQUIRE")) {
     if (!reply.is_null()) check_verdict(request, reply);
   } else if (request.starts_with("RL.REFUND")) {
-    if (!reply.is_null()) check_verdict(reply, {.shadow = true});
+    if (!reply.is_null()) check_integers(reply, {.shadow = true});
   } else if (request.starts_with("RL.SETTLE")) {
-    if (!reply.is_null()) check_verdict(reply, {.shadow = true});
+    if (!reply.is_null()) check_integers(reply, {.shadow = true});
   } else if (request.starts_with("RL.MTAKE")) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {

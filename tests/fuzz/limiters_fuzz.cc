@@ -101,7 +101,7 @@ class World {
         end_turn();
         return server_->tick();
       case 8:
-        return clock_.write - back(int64_t{1} << (input_.byte() & 63) % 47);
+        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
       case 9:
         return pass_to_next_wait(static_cast<int64_t>(input_.byte() % 3) - 1);
       case 10:
@@ -200,7 +200,7 @@ class World {
   void pass_to_next_wait(int64_t besides_ns) {
     const int64_t wait_ns = server_->next_wait_ns();
     trace("write-backs to the next wait: " + std::to_string(wait_ns));
-    if (wait_ns != server::kNotDue) clock_.write - back(std::max<int64_t>(wait_ns + besides_ns, 0));
+    if (wait_ns != server::kNotDue) clock_.pass(std::max<int64_t>(wait_ns + besides_ns, 0));
     end_turn();
   }
 
@@ -345,7 +345,7 @@ class World {
   // What has expired unseen on the disk leaves it with a write-back.
   void rest() {
     ask_line(0, "SET rests 1");
-    clock_.write - back(kNsPerS);
+    clock_.pass(kNsPerS);
     server_->tick();
     server_->keys().work().write_back_now();
     end_turn();

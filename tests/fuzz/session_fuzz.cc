@@ -130,7 +130,7 @@ class World {
             0;  // a failure while recovering ends the process
         return server_->tick();
       case 5:
-        return clock_.write - back(int64_t{1} << (input_.byte() & 63) % 47);
+        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
       case 6:
         return misfortune(client, input_.byte());
       default:

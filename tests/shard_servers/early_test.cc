@@ -163,7 +163,7 @@ TEST(EarlyRelease, BoundedModeWaitsForNothing) {
   EXPECT_EQ(stage.metric(stage.primary(), "early_permits"), 0);
 }
 
-// Also: it never overtakes a held reply, and never applies to locks, scripts or EXEC.
+// Also: it never overtakes a pending reply, and never applies to locks, scripts or EXEC.
 TEST(EarlyRelease, early_release_counts_permits) {
   MemberSettings settings = early(20 * kMs);
   settings.replies.early.permits_max = 5;
@@ -186,7 +186,7 @@ TEST(EarlyRelease, early_release_counts_permits) {
   EXPECT_EQ(left_of(&stage, "m"), 100) << "what was refused has taken nothing";
 }
 
-TEST(EarlyRelease, NeverOvertakesAHeldReply) {
+TEST(EarlyRelease, NeverOvertakesAPendingReply) {
   ShardStage stage(early(20 * kMs));
   StageClient* const mixed = stage.connect(stage.primary());
   StageClient* const turns = stage.connect(stage.primary());

@@ -17,6 +17,7 @@ import classes
 from references import check_links, check_references, check_sections
 from sources import CPP, read_tree, top_level_names
 from torn import check_torn
+from words import check_identifiers
 
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools", "clients"}
@@ -352,7 +353,7 @@ def check_architecture(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length, check_folder_size, check_function_length,
-         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn,
+         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn, check_identifiers,
          check_references, check_links, check_sections, check_architecture]
 
 

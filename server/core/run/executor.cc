@@ -242,8 +242,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .args = args,
             .database = session.client().database(),
             .now_ns = needs_.keys->running().now_ns()};
-  const bool is_watched = needs_.messages->monitors().any();
-  if (is_watched && command.has(kSkipMonitor))
+  const bool is_monitored = needs_.messages->monitors().any();
+  if (is_monitored && command.has(kSkipMonitor))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool was_looked_up = outer_ == nullptr && needs_.busy->current() == nullptr;
   const int64_t begin_ns = counts_.begin_ns(timed, was_looked_up);
@@ -257,7 +257,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
   counts_.note_end(call, &metrics, within(), timed, begin_ns);
-  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+  if (is_monitored && !command.has(kSkipMonitor | kAdmin))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
   if (wrote && !command.has(kWakesNobody) && !needs_.waiting->empty()) {

@@ -1,4 +1,4 @@
-// The only door to the keyspace: runs one command after another, each at one instant.
+// The only way to the keyspace: runs one command after another, each at one instant.
 //
 // Invariants
 // 1. A command that answers an error leaves nothing behind, except where its row says that what it

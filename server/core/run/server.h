@@ -74,8 +74,8 @@ class Server final : public CallHost {
 
   // Serves sessions that wait, as far as their instants have come. Call it between turns.
   void serve_waiting();
-  // Answers how long it is until a session's wait may end, held replies may leave, or the shard's
-  // log is to be asked, in nanoseconds; kNotDue when time alone changes nothing.
+  // Answers how long it is until a session's wait may end, pending replies may leave, or the
+  // shard's log is to be asked, in nanoseconds; kNotDue when time alone changes nothing.
   int64_t next_wait_ns();
   // Commits what the sessions did since the last call, and releases replies.
   void end_turn();

@@ -119,7 +119,7 @@ void Office::cut_listeners() {
 }
 
 storage::Status Office::lose(bool has_other_data) {
-  needs_.turn->drop_held_after(0);
+  needs_.turn->drop_pending_after(0);
   end_waits();
   follow_others(true);
   const storage::Status status =

@@ -203,7 +203,7 @@ class AcquireWaiter : public QueuedRequest {
 void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t deadline_ns,
                    int64_t rank) {
   waiter->deadline_ns = deadline_ns;
-  waiter->rank = rank != 0 ? rank : call.limiters.ids.stamp(call.now_ns);
+  waiter->rank = rank != 0 ? rank : call.limiters.ids.unique_ns(call.now_ns);
   if (!waiter->request().id.empty()) {
     const int64_t wait_ms = std::min((deadline_ns - call.now_ns) / kNsPerMs, kTicketMs);
     keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},

@@ -27,7 +27,7 @@ class AclRules : public testing::Test {
   void apply_all(std::initializer_list<std::string_view> rules) {
     for (const std::string_view rule : rules) EXPECT_EQ(apply(rule), "") << rule;
   }
-  Verdict check(const Words& words) const {
+  AccessDecision check(const Words& words) const {
     const Command* command = table_.resolve(words);
     EXPECT_NE(command, nullptr) << words[0];
     return user_.check(*command, words);
@@ -155,9 +155,9 @@ TEST_F(AclRules, KeysByWhatBecomesOfThem) {
   EXPECT_TRUE(allows({"eval_ro", "return 1", "1", "read"}));
   EXPECT_FALSE(allows({"rl.take", "read", "l"}));
   EXPECT_TRUE(allows({"rl.peek", "read"}));
-  const Verdict verdict = check({"mset", "both", "1", "read", "2"});
-  EXPECT_EQ(verdict.denial, Denial::kKey);
-  EXPECT_EQ(verdict.position, 3u);
+  const AccessDecision decision = check({"mset", "both", "1", "read", "2"});
+  EXPECT_EQ(decision.denial, Denial::kKey);
+  EXPECT_EQ(decision.position, 3u);
   EXPECT_EQ(user_.root().keys_text(), "~both %R~read %W~written");
   apply_all({"%w~read"});
   EXPECT_EQ(user_.root().keys_text(), "~both ~read %W~written");
@@ -175,9 +175,9 @@ TEST_F(AclRules, EveryKeyOfManyIsLookedAt) {
 TEST_F(AclRules, Channels) {
   apply_all({"+@all", "&news:*", "&old"});
   EXPECT_TRUE(allows({"subscribe", "news:1", "old"}));
-  const Verdict verdict = check({"subscribe", "news:1", "new"});
-  EXPECT_EQ(verdict.denial, Denial::kChannel);
-  EXPECT_EQ(verdict.position, 2u);
+  const AccessDecision decision = check({"subscribe", "news:1", "new"});
+  EXPECT_EQ(decision.denial, Denial::kChannel);
+  EXPECT_EQ(decision.position, 2u);
   EXPECT_TRUE(allows({"psubscribe", "news:*"}));
   EXPECT_FALSE(allows({"psubscribe", "news:1*"})) << "a pattern is allowed to the letter";
   EXPECT_TRUE(allows({"publish", "old", "anything"}));

@@ -90,7 +90,7 @@ TEST_F(Lists, AnInsertionMovesFewOthers) {
   EXPECT_LT(bytes_max, 2500 * one_element);
 }
 
-TEST_F(Lists, ElementsBornAtOnePlaceAreStrangers) {
+TEST_F(Lists, ElementsBornAtOnePlaceAreToldApart) {
   ask("RPUSH l a b");
   for (int i = 0; i < 2000; ++i) {
     ask("LINSERT l AFTER a " + std::to_string(i));

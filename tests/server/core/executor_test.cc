@@ -1,4 +1,4 @@
-// The door to the keyspace: who is let in, what an error leaves behind, what is counted.
+// The way to the keyspace: who is let in, what an error leaves behind, what is counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -55,15 +55,15 @@ TEST(StaleClients, WhoHasJustComeIsAnsweredAndASilentOneGoesLater) {
 }
 
 TEST(StaleClients, OfHttpTheGateIsClosedAndTheMetricsAreNot) {
-  for (const auto port : {http::Port::kRequests, http::Port::kMetrics}) {
+  for (const auto listener : {http::ListenerKind::kRequests, http::ListenerKind::kMetrics}) {
     OneConnection one;
-    one.open_http(port);
+    one.open_http(listener);
     one.receives("GET /v1/gate?limits=FIXED+2/1h&key=k HTTP/1.1\r\nHost: weir\r\n\r\n");
     EXPECT_FALSE(one.closed);
     one.stream.sent.clear();
     StaleClients().office_lost(kBootNs, &*one.server);
     one.end_turn();
-    EXPECT_EQ(one.closed, port == http::Port::kRequests);
+    EXPECT_EQ(one.closed, listener == http::ListenerKind::kRequests);
   }
 }
 

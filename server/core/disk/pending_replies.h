@@ -23,15 +23,15 @@
 
 namespace weir::server {
 
-class HeldReplies {
+class PendingReplies {
  public:
   // Takes note of a session that may have something to send, or has to end.
   using Touch = std::function<void(Session* session)>;
 
-  HeldReplies(Clock* clock, SessionDirectory* sessions, Durability* durability)
+  PendingReplies(Clock* clock, SessionDirectory* sessions, Durability* durability)
       : clock_(*clock), sessions_(*sessions), durability_(*durability) {}
 
-  bool empty() const { return held_.empty(); }
+  bool empty() const { return pending_.empty(); }
   bool owes(const Session& session) const;
   // Keeps what a session was answered in the turn that ends.
   void add(Session* session, const Told& told);
@@ -44,7 +44,7 @@ class HeldReplies {
   int64_t ask_at_ns() const { return ask_at_ns_; }
 
  private:
-  struct Held {
+  struct Pending {
     Told told;
     uint64_t session = 0;
     size_t begin = 0;  // places in the session's output
@@ -55,13 +55,13 @@ class HeldReplies {
 
   void release_covered(const Touch& touch);
   void release_early(const Touch& touch);
-  bool let_out_early(const Held& held, int64_t now_ns, const Touch& touch);
+  bool let_out_early(const Pending& pending, int64_t now_ns, const Touch& touch);
   void give_up(const Touch& touch);
 
   Clock& clock_;
   SessionDirectory& sessions_;
   Durability& durability_;
-  std::deque<Held> held_;
+  std::deque<Pending> pending_;
   size_t looked_at_ = 0;  // those before it leave early no more
   int64_t ask_at_ns_ = kNotDue;
 };

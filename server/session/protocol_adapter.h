@@ -1,12 +1,12 @@
 // What stands between a connection and its session where the client does not speak the Redis
 // protocol: it makes requests of the client's bytes (Session::submit) and bytes of their replies.
-// The connection moves the bytes. Without a translator the session reads and writes by itself. It
+// The connection moves the bytes. Without an adapter the session reads and writes by itself. It
 // is an interface so that a connection knows no protocol.
 //
 // Invariants
 // 1. The session has a part in the turn in which receive() was called, so that the turn's end
 //    flushes the connection.
-// 2. What was committed is told no earlier than the session's own replies leave: a translator knows
+// 2. What was committed is told no earlier than the session's own replies leave: an adapter knows
 //    of a reply from its sink only.
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace weir::server {
 
-class Translator {
+class ProtocolAdapter {
  public:
-  virtual ~Translator() = default;
+  virtual ~ProtocolAdapter() = default;
 
   // Takes the bytes that were read, none if has_more() was true.
   virtual void receive(std::string_view bytes) = 0;

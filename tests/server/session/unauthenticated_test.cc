@@ -8,7 +8,7 @@ namespace {
 
 const std::string kHalf = "*2\r\n$4\r\nAUTH\r\n$100\r\n";
 
-class StrangerTest : public testing::Test {
+class UnauthenticatedTest : public testing::Test {
  protected:
   static Config config() {
     Config config;
@@ -23,14 +23,14 @@ class StrangerTest : public testing::Test {
   std::unique_ptr<FakeClient> client_ = server_.connect();
 };
 
-TEST_F(StrangerTest, WhoSaysNothingIsClosed) {
+TEST_F(UnauthenticatedTest, WhoSaysNothingIsClosed) {
   pass(9);
   EXPECT_FALSE(client_->closed());
   pass(4);
   EXPECT_TRUE(client_->closed());
 }
 
-TEST_F(StrangerTest, WhoNeverEndsARequestIsClosed) {
+TEST_F(UnauthenticatedTest, WhoNeverEndsARequestIsClosed) {
   client_->send(kHalf);
   for (int i = 0; i < 13; ++i) {
     if (!client_->closed()) client_->send("x");
@@ -39,7 +39,7 @@ TEST_F(StrangerTest, WhoNeverEndsARequestIsClosed) {
   EXPECT_TRUE(client_->closed());
 }
 
-TEST_F(StrangerTest, EmptyLinesAreNoRequests) {
+TEST_F(UnauthenticatedTest, EmptyLinesAreNoRequests) {
   for (int i = 0; i < 13; ++i) {
     if (!client_->closed()) client_->send("\r\n");
     pass(1);
@@ -47,14 +47,14 @@ TEST_F(StrangerTest, EmptyLinesAreNoRequests) {
   EXPECT_TRUE(client_->closed());
 }
 
-TEST_F(StrangerTest, WhoSendsRequestsStays) {
+TEST_F(UnauthenticatedTest, WhoSendsRequestsStays) {
   for (int i = 0; i < 10; ++i) {
     pass(8);
     EXPECT_EQ(client_->send(kPing), "-NOAUTH Authentication required.\r\n");
   }
 }
 
-TEST_F(StrangerTest, WhoLogsInStays) {
+TEST_F(UnauthenticatedTest, WhoLogsInStays) {
   pass(8);
   EXPECT_EQ(client_->call({"AUTH", "secret"}), "+OK\r\n");
   client_->send("*2\r\n$4\r\nECHO\r\n$1");
@@ -62,7 +62,7 @@ TEST_F(StrangerTest, WhoLogsInStays) {
   EXPECT_EQ(client_->send("\r\nx\r\n"), bulk("x"));
 }
 
-TEST_F(StrangerTest, WhoLogsOutHasTheSameTime) {
+TEST_F(UnauthenticatedTest, WhoLogsOutHasTheSameTime) {
   EXPECT_EQ(client_->call({"AUTH", "secret"}), "+OK\r\n");
   pass(1000);
   EXPECT_EQ(client_->call({"RESET"}), "+RESET\r\n");
@@ -72,21 +72,21 @@ TEST_F(StrangerTest, WhoLogsOutHasTheSameTime) {
   EXPECT_TRUE(client_->closed());
 }
 
-TEST_F(StrangerTest, WithoutAPasswordNobodyIsOne) {
+TEST_F(UnauthenticatedTest, WithoutAPasswordNobodyIsOne) {
   server_->config().requirepass = "";
   server_->apply_config({"requirepass"});
   pass(1000);
   EXPECT_EQ(client_->send(kPing), "+PONG\r\n");
 }
 
-TEST_F(StrangerTest, ZeroSecondsAreForEver) {
+TEST_F(UnauthenticatedTest, ZeroSecondsAreForEver) {
   server_->config().authentication_timeout = 0;
   client_->send(kHalf);
   pass(1000);
   EXPECT_FALSE(client_->closed());
 }
 
-TEST_F(StrangerTest, AListenerOfBeforeThePasswordStays) {
+TEST_F(UnauthenticatedTest, AListenerOfBeforeThePasswordStays) {
   server_->config().requirepass = "";
   server_->apply_config({"requirepass"});
   client_->call({"SUBSCRIBE", "news"});
@@ -96,7 +96,7 @@ TEST_F(StrangerTest, AListenerOfBeforeThePasswordStays) {
   EXPECT_FALSE(client_->closed());
 }
 
-TEST_F(StrangerTest, ARequestOfManyArgumentsIsBoundedAsAWhole) {
+TEST_F(UnauthenticatedTest, ARequestOfManyArgumentsIsBoundedAsAWhole) {
   std::string request = "*10\r\n";
   for (int i = 0; i < 9; ++i) request += bulk(std::string(16'000, 'x'));
   EXPECT_EQ(client_->send(request.substr(0, 30'000)), "");
@@ -106,13 +106,13 @@ TEST_F(StrangerTest, ARequestOfManyArgumentsIsBoundedAsAWhole) {
   EXPECT_TRUE(client_->closed());
 }
 
-TEST_F(StrangerTest, WhatFollowsAnAuthIsNotBounded) {
+TEST_F(UnauthenticatedTest, WhatFollowsAnAuthIsNotBounded) {
   const std::string large = request({"ECHO", std::string(100'000, 'x')});
   EXPECT_EQ(client_->send(request({"AUTH", "secret"}) + large.substr(0, 90'000)), "+OK\r\n");
   EXPECT_EQ(client_->send(large.substr(90'000)), bulk(std::string(100'000, 'x')));
 }
 
-TEST_F(StrangerTest, ALongPasswordFits) {
+TEST_F(UnauthenticatedTest, ALongPasswordFits) {
   EXPECT_EQ(client_->call({"AUTH", std::string(16'000, 'x')}),
             "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
   EXPECT_EQ(
@@ -120,7 +120,7 @@ TEST_F(StrangerTest, ALongPasswordFits) {
       "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
 }
 
-TEST_F(StrangerTest, RepliesThatItDoesNotReadCloseIt) {
+TEST_F(UnauthenticatedTest, RepliesThatItDoesNotReadCloseIt) {
   client_->reads = false;
   for (int i = 0; i < 1'000; ++i) client_->push(kPing);
   server_.run_turns();
