@@ -55,7 +55,7 @@ void clock(Call& call) {
 constexpr std::string_view kNoShard = "ERR this server is a member of no shard";
 
 Result<Membership*, ErrorReplied> member_of(Call& call) {
-  Membership* member = server_of(call).office().membership();
+  Membership* member = server_of(call).shard_role().membership();
   if (member == nullptr) return reply_error(call, kNoShard);
   return member;
 }
@@ -104,7 +104,7 @@ void order(Call& call, const MemberOrder& order) {
   if (const auto member = member_of(call)) reply_done(call, (*member)->order(order));
 }
 
-void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
+void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOver}); }
 void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
 
 void switchover(Call& call) {
@@ -167,8 +167,7 @@ constexpr Command kWeirCommands[] = {
      .flags = kAdmin | kNoScript | kNoMulti,
      .group = "server",
      .usage = "node",
-     .summary =
-         "Gives the office of the shard's primary, which this server has, to another member.",
+     .summary = "Makes another member the shard's primary, in place of this server.",
      .since = "weir 0.1",
      .run = switchover},
     {.name = "weir|help",

@@ -67,7 +67,7 @@ struct Step {
 constexpr Step kSteps[] = {{"BEGIN", 4, begin}, {"READ", 7, read}, {"END", 4, end}};
 
 void snapshot(Call& call) {
-  Membership* member = server_of(call).office().membership();
+  Membership* member = server_of(call).shard_role().membership();
   Snapshots* snapshots = member == nullptr ? nullptr : member->snapshots();
   if (snapshots == nullptr) return call.reply.error(kNoSnapshots);
   for (const Step& step : kSteps) {

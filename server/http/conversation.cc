@@ -271,7 +271,7 @@ void Conversation::answer_error(std::string_view error) {
 void Conversation::answer(const Answer& answer) {
   const Request& request = reader_.request();
   // Who keeps the connection to a member that does not serve would hear the same for ever.
-  const bool is_elsewhere = port_ == Port::kRequests && !server_.office().serves();
+  const bool is_elsewhere = port_ == Port::kRequests && !server_.shard_role().serves();
   const bool goes_on = request.keep_alive && !is_refused_ && !is_elsewhere && !session_.closing();
   if (answer.status >= 500 && port_ == Port::kRequests) ++server_.report().stats.http_failed;
   write(answer, goes_on, request.method == "HEAD", &output_);

@@ -45,8 +45,8 @@ bool Absorber::absorb(const Record& record, Instants now) {
   }
   if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.fold.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
-  if (outcome.kind == Kind::kSwitchover && state_.office != Office::kNone) {
-    state_.lose_office(Reason::kSwitchedOver);
+  if (outcome.kind == Kind::kSwitchover && state_.primary_state != PrimaryState::kNone) {
+    state_.demote(Reason::kSwitchedOver);
     return false;
   }
   if (!outcome.turns.empty()) return absorb_turns(outcome);
@@ -61,8 +61,8 @@ bool Absorber::absorb_claim(const Head& head, int64_t superseded_lease_ns, Insta
       state_.acknowledge(state_.claim_ahead->sent_boot_ns, now);
     return true;
   }
-  if (state_.office != Office::kNone) {
-    state_.lose_office(Reason::kFenced);
+  if (state_.primary_state != PrimaryState::kNone) {
+    state_.demote(Reason::kFenced);
     return false;
   }
   if (state_.is_primary()) state_.step_down();
@@ -86,7 +86,7 @@ bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
     } else {
       // An earlier primary came back while this primary's CLAIM was lost. Nothing committed
       // differs.
-      state_.lose_office(Reason::kFenced);
+      state_.demote(Reason::kFenced);
     }
     return false;
   }
@@ -106,8 +106,8 @@ bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
 
 void Absorber::meet_impossible(const Head& head) {
   if (impossible_at_ == head) return state_.stop(Reason::kImpossible);
-  if (state_.office != Office::kNone) {
-    state_.lose_office(Reason::kImpossible);
+  if (state_.primary_state != PrimaryState::kNone) {
+    state_.demote(Reason::kImpossible);
   } else if (state_.is_primary()) {
     state_.step_down();
   }
@@ -126,20 +126,21 @@ void Absorber::reach_end(bool brought_records, Instants now) {
     state_.pace.append_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
   }
   state_.refused_at.reset();
-  if (state_.office == Office::kReading) state_.office = Office::kClaiming;
+  if (state_.primary_state == PrimaryState::kReading)
+    state_.primary_state = PrimaryState::kClaiming;
   state_.restamp_if_due(now);
 }
 
 // The log is not what it was: nothing leaves until the newest common place is found and, if this
-// member is primary, until it has claimed the office again.
+// member is primary, until it has claimed the role again.
 void Absorber::begin_search() {
   ++state_.figures.rewinds;
   state_.silence.failed_read();
   state_.refused_at.reset();
-  if (state_.office != Office::kNone) {
+  if (state_.primary_state != PrimaryState::kNone) {
     state_.role = Role::kPrimary;
     state_.switchover = {};
-    state_.office = Office::kReading;
+    state_.primary_state = PrimaryState::kReading;
     state_.committed_turn =
         state_.let_out_turn;  // what was committed and has not left may be what was lost
   } else if (state_.is_primary()) {

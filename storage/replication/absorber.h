@@ -1,8 +1,8 @@
 // What a member makes of the records that it reads or has appended, and of a log that is not what
 // it was.
 //
-// A primary whose own CLAIM is lost, and who then finds turns of the primary before it, loses the
-// office. It stops only if turns that it had committed differ.
+// A primary whose own CLAIM is lost, and who then finds turns of the primary before it, is
+// demoted. It stops only if turns that it had committed differ.
 #pragma once
 
 #include <cstdint>

@@ -109,7 +109,7 @@ void Member::tick(Instants now, While when) {
 
 bool Member::may_answer_reads(int64_t boot_ns) const {
   const bool serves =
-      state_.office == Office::kServing && is_primary() && !state_.switchover.is_sent;
+      state_.primary_state == PrimaryState::kServing && is_primary() && !state_.switchover.is_sent;
   const int64_t lease_ns = std::min(state_.times.lease_ns, state_.fold.times().lease_ns);
   return serves && state_.lease.covers(boot_ns, lease_ns) && state_.lease.may_let_out(boot_ns);
 }
@@ -155,7 +155,7 @@ bool Member::may_claim() const {
 // The member has read to the end and its CLAIM is the current epoch, unless it heals.
 void Member::primary_step(Instants now, While when) {
   if (now.boot_ns < primary_deadline()) return;
-  if (state_.office == Office::kClaiming) {
+  if (state_.primary_state == PrimaryState::kClaiming) {
     return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);
   }
   const bool only_beats = when == While::kInATurn;
@@ -183,8 +183,9 @@ void Member::primary_step(Instants now, While when) {
   if (!state_.unsettled && now.boot_ns < beat_ns) return;
   state_.pace.beat_sent_at_ns = now.boot_ns;
   const Beat beat{.author = state_.options.self,
-                  .instant_ns = state_.office != Office::kNone ? state_.port->instant_ns()
-                                                               : state_.timeline.at(now),
+                  .instant_ns = state_.primary_state != PrimaryState::kNone
+                                    ? state_.port->instant_ns()
+                                    : state_.timeline.at(now),
                   .written_back_turn = state_.port->written_back_turn()};
   send(Kind::kBeat, maker_.make(state_.fold, state_.port->random(), beat), true, now);
 }
@@ -192,12 +193,13 @@ void Member::primary_step(Instants now, While when) {
 int64_t Member::primary_deadline() const {
   const bool lacks_turns = state_.held.newest() >= state_.fold.next_turn();
   const bool at_once = state_.unsettled || state_.claim_due == ClaimDue::kForTimes ||
-                       state_.role == Role::kSwitchingOver || state_.office == Office::kClaiming ||
+                       state_.role == Role::kSwitchingOver ||
+                       state_.primary_state == PrimaryState::kClaiming ||
                        (lacks_turns && !may_seal());
   if (at_once) return state_.pace.append_again_at_ns;
   int64_t deadline =
       state_.pace.beat_deadline(state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
-  if (state_.office != Office::kServing)
+  if (state_.primary_state != PrimaryState::kServing)
     deadline = std::min(deadline, state_.lease.silent_until_ns());
   if (lacks_turns) {
     deadline = std::min(deadline, state_.pace.turns_sent_at_ns + state_.options.append_interval_ns);
@@ -223,8 +225,9 @@ void Member::send_claim(bool has_condition, bool waits, Instants now) {
   if (state_.timeline.is_cold()) ++state_.figures.cold_claims;
   state_.claim_due = ClaimDue::kNo;
   const Claim claim{.author = state_.options.self,
-                    .instant_ns = state_.office != Office::kNone ? state_.port->instant_ns()
-                                                                 : state_.timeline.at(now),
+                    .instant_ns = state_.primary_state != PrimaryState::kNone
+                                      ? state_.port->instant_ns()
+                                      : state_.timeline.at(now),
                     .times = state_.times};
   send(Kind::kClaim, maker_.make(state_.fold, state_.port->random(), claim), has_condition, now);
   state_.claims.sent({.crc = std::get<InFlight>(state_.asked).head.crc, .waits = waits});
@@ -249,7 +252,7 @@ std::string describe(const Member& member) {
   number("newest", state.held.newest());
   number("committed", state.committed_turn);
   number("out", state.let_out_turn);
-  number("office", static_cast<uint64_t>(state.office));
+  number("primary state", static_cast<uint64_t>(state.primary_state));
   number("own", state.claims.is_own(state.fold.epoch()));
   text += state.unsettled ? " unsettled" : "";
   text += state.catch_up.is_at_end() ? "" : " must-read";

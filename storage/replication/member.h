@@ -1,4 +1,4 @@
-// One process of a shard: follows the shared log, claims the office of primary when the log is
+// One process of a shard: follows the shared log, claims the role of primary when the log is
 // silent, and as primary appends its turns and knows which of them are committed. A pure state
 // machine: events come in, actions leave through a Port, instants are arguments.
 //
@@ -7,15 +7,15 @@
 // 2. A record gets its place from an acknowledged append or from a read after one's own Head.
 //    Nothing else is decided on; in particular positions are never compared.
 // 3. An epoch is this process's own only if it is the identity of a CLAIM that this very process
-//    sent, and only until the process loses an office: then all its epochs are spent, because
+//    sent, and only until a demotion: then all its epochs are spent, because
 //    appends of them may still be on their way.
 // 4. A turn is committed when the own Fold has accepted it and an append of this process at that
 //    place or after it was acknowledged. Reading one's own record is not enough: a log engine may
 //    show what it loses when it fails over.
-// 5. A sealed turn is committed, or the office is lost. Who takes office appends first what it has
+// 5. A sealed turn is committed, or lost by a demotion. Who is promoted appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
 // 6. The Fold is never ahead of the local log except by records of turns that a primary still
-//    holds: at the loss of an office it starts again from the newest local stamp.
+//    holds: at a demotion it starts again from the newest local stamp.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace weir::storage::replication {
 
-// When an event comes. In the middle of a turn a member does nothing that could cost it its office
+// When an event comes. In the middle of a turn a member does nothing that could cost it its role
 // or needs the turn's end: it takes in that what it appended was acknowledged, and sends BEATs.
 enum class While { kBetweenTurns, kInATurn };
 
@@ -52,7 +52,7 @@ class Member {
   // At next_deadline() or at any other time.
   void tick(Instants now, While when = While::kBetweenTurns);
 
-  // A primary in office gives the shard to this node: it seals no more, commits what it has, and
+  // A promoted primary gives the shard to this node: it seals no more, commits what it has, and
   // appends SWITCHOVER. Without effect in any other state.
   void switch_over(std::string to, Instants now);
   // A person's command: a CLAIM without condition. Without effect for a primary.
@@ -78,8 +78,8 @@ class Member {
   // Whether an append that was sent at or after this time was acknowledged: nobody else was primary
   // then. It stands in for a lease, and needs none, not even after a SWITCHOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return state_.office == Office::kServing && is_primary() && state_.lease.is_acknowledged() &&
-           state_.lease.sent_boot_ns() >= boot_ns;
+    return state_.primary_state == PrimaryState::kServing && is_primary() &&
+           state_.lease.is_acknowledged() && state_.lease.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
 

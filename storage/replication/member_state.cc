@@ -35,12 +35,12 @@ void MemberState::elect(int64_t wait_ns, Instants now) {
   }
   lease.begin_epoch(wait_ns);
   claim_due = times != fold.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
-  if (office == Office::kServing) return;  // only its times have changed
-  if (office != Office::kNone) office = Office::kAppending;
+  if (primary_state == PrimaryState::kServing) return;  // only its times have changed
+  if (primary_state != PrimaryState::kNone) primary_state = PrimaryState::kAppending;
   append_again_until = held.newest();
   committed_turn = fold.newest_turn();
   if (held.has_accepted()) committed_turn = held.first_accepted() - 1;
-  if (office == Office::kNone) let_out_turn = committed_turn;
+  if (primary_state == PrimaryState::kNone) let_out_turn = committed_turn;
 }
 
 void MemberState::acknowledge(int64_t sent_boot_ns, Instants now) {
@@ -55,18 +55,18 @@ void MemberState::acknowledge(int64_t sent_boot_ns, Instants now) {
 }
 
 void MemberState::serve_if_ready(Instants now) {
-  if (office != Office::kNone && office != Office::kAppending) return;
+  if (primary_state != PrimaryState::kNone && primary_state != PrimaryState::kAppending) return;
   if (!lease.is_acknowledged() || committed_turn < append_again_until) return;
   if (!lease.may_let_out(now.boot_ns)) return;
-  if (std::exchange(office, Office::kServing) != Office::kNone) return;
-  ++figures.offices;
-  port->take_office(timeline.at(now));
+  if (std::exchange(primary_state, PrimaryState::kServing) != PrimaryState::kNone) return;
+  ++figures.promotions;
+  port->promote(timeline.at(now));
 }
 
-void MemberState::lose_office(Reason reason) {
-  office = Office::kNone;
+void MemberState::demote(Reason reason) {
+  primary_state = PrimaryState::kNone;
   step_down();
-  port->lose_office(reason);
+  port->demote(reason);
   held.drop_sealed();
   fold = fold_of_newest_stamp(*local, options.records.shard);
   catch_up.end_search();
@@ -85,7 +85,7 @@ void MemberState::step_down() {
 }
 
 void MemberState::stop(Reason reason) {
-  if (office != Office::kNone) lose_office(reason);
+  if (primary_state != PrimaryState::kNone) demote(reason);
   role = Role::kStopped;
   catch_up.end_search();
   port->stop(reason);
@@ -96,7 +96,8 @@ void MemberState::restamp_if_due(Instants now) {
   const bool applied = fold.has_begun() && fold.parts() == 0 &&
                        fold.newest_turn() == held.newest_local() && !unsettled &&
                        !held.has_accepted();
-  const bool heals = office != Office::kNone && office != Office::kServing;
+  const bool heals =
+      primary_state != PrimaryState::kNone && primary_state != PrimaryState::kServing;
   if (!applied || heals) return;
   // The oldest stamp stays: after a rewind there may be no other that the log confirms.
   const std::vector<Stamp> stamps = local->stamps();

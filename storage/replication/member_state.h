@@ -1,4 +1,4 @@
-// What a member of a shard is and knows, and what it becomes: elected, in office, without it, or
+// What a member of a shard is and knows, and what it becomes: elected, promoted, demoted, or
 // stopped. Member makes the events of it, and Absorber what comes from the log; both change it.
 #pragma once
 
@@ -33,12 +33,12 @@ struct MemberFigures {
   uint64_t rewinds = 0;
   uint64_t claims = 0;       // sent
   uint64_t cold_claims = 0;  // ... at the wall clock's instant, as no record was read live
-  uint64_t offices = 0;      // taken
+  uint64_t promotions = 0;   // of this member
 };
 
-// A member that is elected takes office when it serves. The last three: it stays in office after
+// A member that is elected is promoted when it serves. The last three: it stays promoted after
 // a rewind, and reads, claims and appends again until it serves again.
-enum class Office { kNone, kServing, kReading, kClaiming, kAppending };
+enum class PrimaryState { kNone, kServing, kReading, kClaiming, kAppending };
 
 // Why a member appends a CLAIM beside the rules: a person asks a standby for it, or a primary's
 // times have changed.
@@ -65,7 +65,9 @@ struct MemberState {
   MemberState(const MemberState&) = delete;  // an Absorber has it
 
   bool is_primary() const { return role == Role::kPrimary || role == Role::kSwitchingOver; }
-  bool may_seal() const { return office == Office::kServing && role == Role::kPrimary; }
+  bool may_seal() const {
+    return primary_state == PrimaryState::kServing && role == Role::kPrimary;
+  }
   bool is_asking() const { return !std::holds_alternative<std::monostate>(asked); }
 
   // A CLAIM of this process is the current epoch. Nothing leaves for `wait_ns` after it is
@@ -73,11 +75,11 @@ struct MemberState {
   void elect(int64_t wait_ns, Instants now);
   // An append was acknowledged that was sent then, and with it all that the Fold has accepted.
   void acknowledge(int64_t sent_boot_ns, Instants now);
-  // Office is taken, or taken up again after a rewind, when everything that this member held beyond
-  // the log is committed and no other lease can run.
+  // The member is promoted, or serves again after a rewind, when everything that this member held
+  // beyond the log is committed and no other lease can run.
   void serve_if_ready(Instants now);
-  void lose_office(Reason reason);
-  // The same for one that is elected and has not taken office.
+  void demote(Reason reason);
+  // The same for one that is elected and not promoted yet.
   void step_down();
   void stop(Reason reason);
   // Where only BEATs come, a restart would read a long way from the newest batch's stamp.
@@ -104,7 +106,7 @@ struct MemberState {
   ClaimDue claim_due = ClaimDue::kNo;
 
   // What a primary has.
-  Office office = Office::kNone;
+  PrimaryState primary_state = PrimaryState::kNone;
   uint64_t append_again_until = 0;  // the turn up to which an elected member repeats its turns
   uint64_t committed_turn = 0;
   uint64_t let_out_turn = 0;

@@ -11,7 +11,7 @@
 
 namespace weir::storage::replication {
 
-// Why a member lost its office or stopped.
+// Why a member was demoted or stopped.
 enum class Reason {
   kFenced,         // another member claimed the shard
   kSwitchedOver,   // by its own SWITCHOVER
@@ -43,13 +43,13 @@ class Port {
   virtual void restamp(const Stamp& stamp) = 0;
 
   // The process is primary and may seal turns, the first one at `instant_ns` or later.
-  virtual void take_office(int64_t instant_ns) = 0;
+  virtual void promote(int64_t instant_ns) = 0;
   // Sealed turns that are not committed are dropped, and the state is that of the local log.
-  virtual void lose_office(Reason reason) = 0;
-  // The member follows and claims no more. A primary has been told lose_office() before.
+  virtual void demote(Reason reason) = 0;
+  // The member follows and claims no more. A primary has been told demote() before.
   virtual void stop(Reason reason) = 0;
 
-  // The primary's own timeline; asked in office only.
+  // The primary's own timeline; asked between promotion and demotion only.
   virtual int64_t instant_ns() = 0;
   // The turn up to which everything is in the state files.
   virtual uint64_t written_back_turn() const = 0;

@@ -1,4 +1,5 @@
-// How long a standby has itself read that the log is silent. It claims the office after that.
+// How long a standby has itself read that the log is silent. It claims the role of primary after
+// that.
 //
 // Each successful read that brings nothing adds the time since the read before it, but at most
 // kStepMaxNs: so a standby that was stopped, and an engine that was away, depose nobody. A new

@@ -182,7 +182,7 @@ class Follower {
     for (int i = 0; i < 20; ++i) keys_->work().step(steady_ns_ += weir::kNsPerMs);
   }
 
-  // The member gets the office, does something and gives it away.
+  // The member is promoted, does something and is demoted.
   void be_owner(Input* input) {
     set_follows(false);
     keys_->running().begin_command(keys_->figures().instant_ns);

@@ -136,7 +136,7 @@ class World {
   }
   storage::Keyspace& keys() { return server_->keys(); }
 
-  // The server loses its office, follows a turn, and gets it again.
+  // The server is demoted, follows a turn, and is promoted again.
   void follow_hostile() {
     set_follows(true);
     check(keys().reopen(storage::Keep::kCommitted).ok());

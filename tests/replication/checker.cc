@@ -78,18 +78,18 @@ void Checker::committed(const Process& process, uint64_t turn, const std::string
   }
 }
 
-// In lossy engines too: who takes office has appended what it had, and has all that the log has.
-uint64_t Checker::took_office(const Process& process) {
-  ++offices_;
-  if (process.branch() != log_->leader()) return offices_;
+// In lossy engines too: who is promoted has appended what it had, and has all that the log has.
+uint64_t Checker::promoted(const Process& process) {
+  ++promotions_;
+  if (process.branch() != log_->leader()) return promotions_;
   update();
   const bool is_current = process.member().fold().epoch() == chain_.fold().epoch();
   const bool is_right = is_current ? process.newest_turn() == chain_.turns()
                                    : process.newest_turn() <= chain_.turns();
   if (!is_right || chain_.state_at(process.newest_turn()) != process.state()) {
-    throw Violation("I1: " + process.name() + " takes office with another state than the log's");
+    throw Violation("I1: " + process.name() + " is promoted with another state than the log's");
   }
-  return offices_;
+  return promotions_;
 }
 
 bool Checker::agrees(const Process& process) {

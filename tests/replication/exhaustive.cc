@@ -163,9 +163,10 @@ class Run {
     } else {
       choices->push_back({Act::kRead, i});
       if (stage_->member(i).role() == Role::kFollowing) choices->push_back({Act::kClaim, i});
-      if (stage_->in_office(i) && beats_ < limits_.beats_max) choices->push_back({Act::kBeat, i});
+      if (stage_->is_promoted(i) && beats_ < limits_.beats_max) choices->push_back({Act::kBeat, i});
     }
-    if (stage_->in_office(i) && writes_ < limits_.writes_max) choices->push_back({Act::kWrite, i});
+    if (stage_->is_promoted(i) && writes_ < limits_.writes_max)
+      choices->push_back({Act::kWrite, i});
     if (crashes_ == 0) {
       choices->push_back({Act::kCrash, i});
       if (stage_->disk(i)->unsynced() > 1) choices->push_back({Act::kPowerCut, i});

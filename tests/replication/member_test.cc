@@ -22,7 +22,7 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   Stage stage({});
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).figures().promotions, 1u);
   EXPECT_EQ(stage.member(kA).fold().primary().node, "A");
 }
 
@@ -53,7 +53,7 @@ TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
   ASSERT_TRUE(stage.has_append(kA));
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kRefused, .head = {}},
                                after(700 * kMs), While::kInATurn))
-      << "what may cost the office waits";
+      << "what may cost the role waits";
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kUnknown, .head = {}},
                                after(700 * kMs), While::kInATurn));
   EXPECT_TRUE(member.is_primary());
@@ -254,7 +254,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   process.change_times({.lease_ns = 750 * kMs, .failover_after_ns = kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_EQ(sent(), before - 750 * kMs) << "a shorter lease counts at once";
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 750 * kMs);
   process.change_times({.lease_ns = 9 * kSecond, .failover_after_ns = 12 * kSecond},
@@ -263,7 +263,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   stage.append_all(kA);
   EXPECT_GT(sent(), before + 7 * kSecond);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 3u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).figures().promotions, 1u);
 }
 
 TEST(Member, RepliesLeaveEarlyForALimitedTime) {
@@ -284,7 +284,7 @@ TEST(Member, ASwitchoverDrainsFirst) {
   stage.start(kB);
   stage.write(kA, 3);
   stage.switch_over(kA, "B");
-  EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
+  EXPECT_FALSE(stage.is_promoted(kA)) << "it seals no more";
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
   EXPECT_EQ(records_of(&stage, Kind::kSwitchover).size(), 1u);
@@ -292,7 +292,7 @@ TEST(Member, ASwitchoverDrainsFirst) {
   stage.read_all(kB);
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
   stage.append_all(kB);
-  EXPECT_TRUE(stage.in_office(kB));
+  EXPECT_TRUE(stage.is_promoted(kB));
 }
 
 // The shard was made from a directory with turns. An empty member has not got them.
@@ -333,7 +333,7 @@ TEST(Member, NeedsTheTurnsThatTheLogLacks) {
   stage.pass(kSecond);
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
 }
 
 TEST(Member, ARestartIsAStandby) {

@@ -169,7 +169,7 @@ TEST(Timeline, GoesOnFromTheNewestRecord) {
       << "nor does the newest one, read again after a rewind";
 }
 
-TEST(Claims, AreOwnUntilTheOfficeIsLost) {
+TEST(Claims, AreOwnUntilTheDemotion) {
   Claims claims;
   EXPECT_FALSE(claims.found({5, 77}).has_value());
   claims.sent({.crc = 77, .waits = true});

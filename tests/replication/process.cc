@@ -128,7 +128,7 @@ size_t Process::uncommitted_bytes() const {
 
 bool Process::ask_to_read(Instants now) {
   now_ = now;
-  if (!in_office_) return false;
+  if (!is_promoted_) return false;
   reads_.push_back({.shown_turn = newest_turn(), .released_before = checker_->released_turn()});
   settle();
   return true;
@@ -165,7 +165,7 @@ void Process::settle() {
     const std::string& bytes = sealed_[write.turn - first_sealed_];
     checker_->released(*this, write.turn, bytes);
     if (!write.released_early)
-      checker_->granted({office_, write.turn, write.sealed_real_ns, false}, bytes);
+      checker_->granted({promotion_, write.turn, write.sealed_real_ns, false}, bytes);
   }
   while (!reads_.empty() && reads_.front().shown_turn <= committed &&
          member_->may_answer_reads(now_.boot_ns)) {
@@ -184,14 +184,14 @@ void Process::release_early() {
     if (!early_.allows(permits, bytes, now_.boot_ns)) return;
     early_.released(write.turn, permits, write.sealed_boot_ns);
     write.released_early = true;
-    checker_->granted({office_, write.turn, write.sealed_real_ns, true},
+    checker_->granted({promotion_, write.turn, write.sealed_real_ns, true},
                       sealed_[write.turn - first_sealed_]);
   }
 }
 
 void Process::write_back() {
   const uint64_t newest = disk_->newest_turn();
-  const uint64_t turn = in_office_ ? std::min(member_->committed_turn(), newest) : newest;
+  const uint64_t turn = is_promoted_ ? std::min(member_->committed_turn(), newest) : newest;
   std::optional<Stamp> found;
   for (const Stamp& stamp : disk_->stamps()) {
     if (stamp.turn() <= turn) found = stamp;
@@ -273,18 +273,18 @@ void Process::commit(const Batch& batch) {
 
 void Process::restamp(const Stamp& stamp) { disk_->restamp(stamp); }
 
-void Process::take_office(int64_t instant_ns) {
-  trace("takes office with turn " + std::to_string(newest_turn()));
-  if (in_office_) throw Violation("I5: " + options_.node + " takes an office that it has");
+void Process::promote(int64_t instant_ns) {
+  trace("is promoted with turn " + std::to_string(newest_turn()));
+  if (is_promoted_) throw Violation("I5: " + options_.node + " is promoted and is the primary");
   clock_.emplace(std::max(instant_ns, newest_instant_ns_), now_);
-  in_office_ = true;
-  office_ = checker_->took_office(*this);
+  is_promoted_ = true;
+  promotion_ = checker_->promoted(*this);
 }
 
 // As the server does it: what is not in the local log is gone, and so are those who wait.
-void Process::lose_office(Reason reason) {
-  trace(std::string("loses office: ") + name_of(reason));
-  in_office_ = false;
+void Process::demote(Reason reason) {
+  trace(std::string("is demoted: ") + name_of(reason));
+  is_promoted_ = false;
   early_.lose();
   held_.clear();
   reads_.clear();

@@ -32,7 +32,7 @@ const std::vector<Schedule>& schedules() {
       {"overlapping_turns_are_void", overlapping_turns_are_void},
       {"trim_under_reader", trim_under_reader},
       {"oldest_stamp_is_kept", oldest_stamp_is_kept},
-      {"append_of_an_earlier_office", append_of_an_earlier_office},
+      {"append_of_an_earlier_promotion", append_of_an_earlier_promotion},
   };
   return all;
 }

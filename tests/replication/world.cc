@@ -45,7 +45,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
 }  // namespace
 
 void WorldFigures::add(const WorldFigures& other) {
-  offices += other.offices;
+  promotions += other.promotions;
   turns += other.turns;
   reads += other.reads;
   rewinds += other.rewinds;
@@ -293,7 +293,7 @@ WorldFigures World::figures() {
   checker_.check_log();
   figures_.admission = checker_.check_admission(nodes_[0]->options.early);
   for (size_t i = 0; i < nodes_.size(); ++i) end_process(i);
-  figures_.offices = checker_.offices();
+  figures_.promotions = checker_.promotions();
   figures_.turns = checker_.turns_released();
   figures_.reads = checker_.reads_released();
   figures_.turns_lost = checker_.turns_lost();

@@ -33,7 +33,7 @@ struct WorldOptions {
 };
 
 struct WorldFigures {
-  uint64_t offices = 0;
+  uint64_t promotions = 0;
   uint64_t turns = 0;  // released
   uint64_t reads = 0;
   uint64_t rewinds = 0;

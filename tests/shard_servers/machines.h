@@ -112,7 +112,7 @@ void Machines::turn(Node* node, const Serve& serve) {
     node->ticked_at_ns = agenda_.now_ns();
     server.tick();
   }
-  server.office().listen();
+  server.shard_role().listen();
   serve();
   server.serve_waiting();
   server.end_turn();

@@ -219,7 +219,7 @@ class FollowTest : public RandomElements {
     ASSERT_FALSE(second_->work().writing_back());
   }
 
-  // The second keyspace is in office from now on.
+  // The second keyspace is the primary's from now on.
   void take_over() {
     second_options_.follows = false;
     second_->set_options(second_options_);

@@ -1,5 +1,5 @@
 // Keyspaces over one log that several machines share: one appends turns to it and has some of them
-// committed later or never, the others follow. Machines die, the office changes hands, and the log
+// committed later or never, the others follow. Machines die, the primary changes, and the log
 // loses its end and gets the same turns again in other records. Whatever happens, each machine
 // holds what the log holds up to some turn, and its disk never holds more.
 //
@@ -70,9 +70,9 @@ class LogMachine {
     keys.reset();
     disk_ = disk_->after_power_cut({.unsynced_turns_kept = unsynced_turns_kept});
   }
-  void take_office() { follow(false); }
+  void promote() { follow(false); }
   // What was sealed and not committed is dropped.
-  void lose_office() {
+  void demote() {
     sealed.turns.clear();
     follow(true);
     const Status status = keys->reopen(Keep::kCommitted);
@@ -162,7 +162,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   // The first primary's first turn makes the databases, which a member never does at its opening.
   void make_databases() {
     LogMachine& primary = machines_[primary_];
-    primary.take_office();
+    primary.promote();
     primary.keys->running().begin_command(now_ns_);
     for (int database = 0; database <= kDatabases; ++database) primary.keys->clear(database);
     ASSERT_TRUE(primary.keys->commit_turn().ok());
@@ -251,17 +251,17 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   // What is sealed and not in the log is lost; another machine goes on, after it has read all.
-  void change_office(size_t next) {
-    machines_[primary_].lose_office();
+  void change_primary(size_t next) {
+    machines_[primary_].demote();
     primary_ = machines_.size();
     read_all();
     primary_ = next;
-    machines_[primary_].take_office();
+    machines_[primary_].promote();
     now_ns_ = std::max(now_ns_, machines_[primary_].keys->figures().instant_ns);
   }
 
   void die(size_t i) {
-    if (i == primary_) change_office((i + 1) % machines_.size());
+    if (i == primary_) change_primary((i + 1) % machines_.size());
     pick(2) == 0 ? machines_[i].kill() : machines_[i].cut_power(pick(20));
     check_disk(machines_[i]);
     machines_[i].start();
@@ -308,7 +308,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       for (uint64_t n = pick(4); n > 0; --n) machines_[i].work(steady_ns_ += 1'000'000);
       if (pick(3) == 0) machines_[i].step_disk();
     }
-    if (pick(150) == 0) change_office(pick(machines_.size()));
+    if (pick(150) == 0) change_primary(pick(machines_.size()));
     if (pick(80) == 0) rewind();
     if (pick(60) == 0) die(pick(machines_.size()));
     if (pick(100) == 0) check_disk(machines_[pick(machines_.size())]);
@@ -344,7 +344,7 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
 
 Keyspace& begin_as_primary(LogMachine* machine) {
   machine->start();
-  machine->take_office();
+  machine->promote();
   machine->keys->running().begin_command(kStartNs);
   for (int database = 0; database <= kDatabases; ++database) machine->keys->clear(database);
   return *machine->keys;
@@ -372,16 +372,16 @@ TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
   for (int64_t at = 2; at < 100; ++at) machine.work_and_step_disk(at);
   EXPECT_EQ(machine.written_back(), 0u);
   ASSERT_TRUE(keys.work().writing_back());
-  machine.lose_office();
+  machine.demote();
   EXPECT_EQ(contents_of(&keys, kStartNs)[2].at("k1").payload, "committed");
 
-  machine.take_office();
+  machine.promote();
   for (int64_t at = 100; at < 300; ++at) machine.work_and_step_disk(at * 1'000'000);
   EXPECT_EQ(machine.written_back(), 1u);
 }
 
 // Reads were later than the newest turn; who follows is no later than the turns that come.
-TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
+TEST(SharedLog, WhoIsDemotedIsAtTheInstantOfTheNewestTurn) {
   LogMachine machine(SIZE_MAX);
   Keyspace& keys = begin_as_primary(&machine);
   ASSERT_TRUE(keys.commit_turn().ok());
@@ -389,7 +389,7 @@ TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
   keys.running().begin_command(kStartNs + kNsPerS);
   EXPECT_FALSE(keys.look_up(0, "k1").exists());
   ASSERT_TRUE(keys.commit_turn().ok());
-  machine.lose_office();
+  machine.demote();
   EXPECT_EQ(keys.figures().instant_ns, kStartNs);
 }
 

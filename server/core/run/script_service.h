@@ -12,14 +12,14 @@ namespace weir::server {
 
 class BusyScript;
 class Executor;
-class Office;
+class ShardRole;
 class StorageHealth;
 
 class ScriptService final : public ScriptHost {
  public:
   struct Parts {
     Executor* executor;
-    Office* office;
+    ShardRole* shard_role;
     const StorageHealth* health;
     BusyScript* busy;
   };

@@ -63,10 +63,10 @@ struct MemberSeen {
 // What a person wants of this member.
 struct MemberOrder {
   enum class Kind {
-    kSwitchover,    // the primary gives its office to the standby `node`
-    kAskForOffice,  // a standby has the primary switch over to it
-    kTakeOffice,    // this member becomes the primary, whoever is
-    kRejoin,        // a member that has stopped goes on with a copy of another one's data
+    kSwitchover,        // the primary gives its role to the standby `node`
+    kAskForSwitchover,  // a standby has the primary switch over to it
+    kTakeOver,          // this member becomes the primary, whoever is
+    kRejoin,            // a member that has stopped goes on with a copy of another one's data
   };
   Kind kind;
   std::string node = {};
@@ -141,8 +141,8 @@ class Membership {
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
-  // The process is to end: gives the office away, if it is known to whom, and has committed what
-  // there is. listen() and act() go on with it.
+  // The process is to end: gives the role of primary away, if it is known to whom, and has
+  // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
   // Tells whether that is done, or will not be.
   virtual bool has_left() const = 0;

@@ -34,7 +34,8 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
   out.text({"shard_log_synced", "Whether it is on their disks then."}, words_of(log.fsync));
   out.text({"shard_log_weakness", "Why the shared log may lose it; empty: no reason is known."},
            log.weakness);
-  out.counter({"shard_offices", "How often this member has become the primary."}, figures.offices);
+  out.counter({"shard_promotions", "How often this member was promoted to primary."},
+              figures.promotions);
   out.counter({"shard_claims", "How often it has claimed to be."}, figures.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},
               figures.rewinds);

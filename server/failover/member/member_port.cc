@@ -62,7 +62,7 @@ void MemberPort::read(Head after, size_t bytes_max) {
 }
 
 void MemberPort::ask_to_read() {
-  if (!read_asked_ || (!office_ && keys_->work().overloaded())) return;
+  if (!read_asked_ || (!instants_ && keys_->work().overloaded())) return;
   const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
   parts_.log->read(asked.after, asked.bytes_max, [this, life = life_](Read came) {
     if (life != life_) return;
@@ -107,25 +107,25 @@ void MemberPort::restamp(const Stamp& stamp) {
     parts_.plan->fail(status);
 }
 
-void MemberPort::take_office(int64_t instant_ns) {
-  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
-  parts_.replies->take_office();
+void MemberPort::promote(int64_t instant_ns) {
+  instants_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
+  parts_.replies->promote();
   server_->timeline().synchronise();
   spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
                keys_->turn() + 1, member_->fold().epoch().position);
-  server_->office().take();
+  server_->shard_role().promote();
 }
 
-void MemberPort::lose_office(Reason reason) {
+void MemberPort::demote(Reason reason) {
   spdlog::warn(
       "this is not the primary of shard {} any more: {}; {} turns that were not committed are "
       "dropped",
       parts_.plan->shard, words_of(reason), keys_->turn() - keys_->logged_turn());
-  const uint64_t lost = parts_.replies->lose_office();
+  const uint64_t lost = parts_.replies->demote();
   if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
-  office_.reset();
-  if (const Status status = server_->office().lose(); !status.ok()) parts_.plan->fail(status);
-  parts_.stale_clients->office_lost(parts_.clock->boot_ns(), server_);
+  instants_.reset();
+  if (const Status status = server_->shard_role().demote(); !status.ok()) parts_.plan->fail(status);
+  parts_.stale_clients->demoted(parts_.clock->boot_ns(), server_);
 }
 
 void MemberPort::stop(Reason reason) {
@@ -138,7 +138,7 @@ void MemberPort::stop(Reason reason) {
 int64_t MemberPort::instant_ns() {
   if (is_in_turn_) return keys_->running().now_ns();
   const int64_t newest_ns = keys_->figures().instant_ns;
-  return office_ ? std::max(office_->at(now()), newest_ns) : newest_ns;
+  return instants_ ? std::max(instants_->at(now()), newest_ns) : newest_ns;
 }
 
 }  // namespace weir::server

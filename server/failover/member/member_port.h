@@ -1,5 +1,5 @@
 // What the protocol of a member does: it asks the shared log, writes into the own store's log, and
-// takes and loses the server's office.
+// promotes and demotes the server.
 //
 // Invariant: what the log answers waits until the member takes it in (shard_member.h, 1).
 #pragma once
@@ -20,7 +20,7 @@
 #include "server/os/clock.h"
 #include "server/os/random.h"
 #include "storage/replication/member.h"
-#include "storage/replication/office_clock.h"
+#include "storage/replication/primary_clock.h"
 #include "storage/replication/shared_log.h"
 #include "storage/replication/stamp_trail.h"
 
@@ -67,7 +67,7 @@ class MemberPort final : public storage::replication::Port {
   void enter_turn() { is_in_turn_ = true; }
   void leave_turn() { is_in_turn_ = false; }
 
-  bool in_office() const { return office_.has_value(); }
+  bool is_promoted() const { return instants_.has_value(); }
   const Stopped& stopped() const { return stopped_; }
   void copy_another() { stopped_.copies = true; }
   // The place in the log that the state files have reached.
@@ -84,8 +84,8 @@ class MemberPort final : public storage::replication::Port {
   bool follow(const Batch& batch) override;
   void commit(const Batch& batch) override;
   void restamp(const Stamp& stamp) override;
-  void take_office(int64_t instant_ns) override;
-  void lose_office(Reason reason) override;
+  void promote(int64_t instant_ns) override;
+  void demote(Reason reason) override;
   void stop(Reason reason) override;
   // The primary's instants, or those of the turns that come.
   int64_t instant_ns() override;
@@ -107,7 +107,7 @@ class MemberPort final : public storage::replication::Port {
   std::deque<std::function<bool(While when)>> answers_;
   uint64_t life_ = 0;                    // of the protocol; answers to an earlier one go nowhere
   std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
-  std::optional<storage::replication::OfficeClock> office_;  // while this is the primary
+  std::optional<storage::replication::PrimaryClock> instants_;  // while this is the primary
   bool is_in_turn_ = false;
   bool data_moved_ = false;
   storage::replication::StampTrail trail_;

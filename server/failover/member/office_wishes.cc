@@ -21,7 +21,7 @@ Result<void, std::string> check_heir(const std::string& node, const MemberView& 
   });
   if (!is_there)
     return std::string(
-        "ERR no standby of that name is there: WEIR STATUS lists the members, and the office goes "
+        "ERR no standby of that name is there: WEIR STATUS lists the members, and the role goes "
         "to one that is following");
   return {};
 }
@@ -41,17 +41,17 @@ Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const Me
     return checked;
   }
   if (!seen.stopped_because.empty()) return "ERR this member has stopped: " + seen.stopped_because;
-  if (order.kind == MemberOrder::Kind::kAskForOffice) return ask_for_office(seen);
+  if (order.kind == MemberOrder::Kind::kAskForSwitchover) return ask_for_switchover(seen);
   takeover_ = Takeover{.until_ns = boot_ns + kTakeoverNs, .next_ns = boot_ns};
   return {};
 }
 
-Result<void, std::string> OfficeWishes::ask_for_office(const MemberView& seen) {
+Result<void, std::string> OfficeWishes::ask_for_switchover(const MemberView& seen) {
   if (seen.primary_address.empty())
     return std::string("ERR nobody is known to be the primary; WEIR TAKEOVER makes this member it");
   if (seen.state != words_of(Role::kFollowing))
     return "ERR this member is " + seen.state +
-           " and could not take the office: ask again once it "
+           " and could not be promoted: ask again once it "
            "is following";
   return request_.ask(seen.primary_address, seen.node);
 }
@@ -60,7 +60,7 @@ void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
   leaving_ = Leaving{.until_ns = until_boot_ns, .to = std::move(to)};
 }
 
-// Should the member that gets the office be gone, the others count the log's silence as they do
+// Should the member that is to be promoted be gone, the others count the log's silence as they do
 // when this process is killed.
 void OfficeWishes::act(Member* member, const std::string& self, const Instants& now) {
   claim(member, now);

@@ -1,5 +1,5 @@
-// What people want of a shard's office: an operator, that this member takes it or gives it away;
-// and who stops the process, that another member gets it.
+// What people want of a shard's members: an operator, that this one is promoted or switches over;
+// and who stops the process, that another one is promoted.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/core/shard/membership.h"
-#include "server/failover/peers/office_request.h"
+#include "server/failover/peers/switchover_request.h"
 #include "storage/replication/member.h"
 
 namespace weir::server {
@@ -19,12 +19,12 @@ class OfficeWishes {
 
   // Instants are of CLOCK_BOOTTIME.
   // Fails, with a whole line, where `seen`, which is this member, cannot do it. `members` are all
-  // of the shard. REQUIRES: the order is about the office, and a primary is only asked to give it
-  // away.
+  // of the shard. REQUIRES: the order is about who is the primary, and a primary is only asked to
+  // switch over.
   Result<void, std::string> order(const MemberOrder& order, const MemberView& seen,
                                   const std::vector<MemberSeen>& members, int64_t boot_ns);
   void give_up_taking() { takeover_.reset(); }
-  // `to` is the node of who gets the office; "": nobody is known.
+  // `to` is the node of who is to be promoted; "": nobody is known.
   void leave(int64_t until_boot_ns, std::string to);
 
   // Asks of the protocol what is due. `self` is this member's node.
@@ -39,7 +39,7 @@ class OfficeWishes {
   bool has_left(size_t uncommitted, int64_t boot_ns) const;
 
  private:
-  Result<void, std::string> ask_for_office(const MemberView& seen);
+  Result<void, std::string> ask_for_switchover(const MemberView& seen);
   void claim(storage::replication::Member* member, const storage::replication::Instants& now);
 
   // A CLAIM over an epoch that is not the current one any more is void, so an operator's is
@@ -52,8 +52,8 @@ class OfficeWishes {
     int64_t until_ns = 0;
     std::string to;
   };
-  OfficeRequest request_;
-  std::optional<std::string> heir_;  // who gets the office of this primary, by its node
+  SwitchoverRequest request_;
+  std::optional<std::string> heir_;  // who is to be promoted after this primary, by its node
   std::optional<Takeover> takeover_;
   std::optional<Leaving> leaving_;
   std::string other_primary_;

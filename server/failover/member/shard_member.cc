@@ -39,15 +39,15 @@ class ShardDurability final : public Durability {
   PrimaryReplies& replies_;
 };
 
-void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server* server) {
+void look_for_log(LogAbsence* absence, bool is_promoted, int64_t lease_ns, Server* server) {
   const int64_t boot_ns = server->clock().boot_ns();
   const bool was_away = absence->is_away();
   absence->look(boot_ns);
-  if (!in_office) return;
+  if (!is_promoted) return;
   if (absence->is_away() && !was_away)
     spdlog::warn(
         "the shared log does not answer: what has to wait for it is refused until it does");
-  if (absence->outlasts(lease_ns, boot_ns)) server->office().cut_listeners();
+  if (absence->outlasts(lease_ns, boot_ns)) server->shard_role().cut_listeners();
 }
 
 }  // namespace
@@ -131,7 +131,8 @@ void ShardMember::begin_protocol() {
 void ShardMember::adopt_copy() {
   port_.end_protocol();
   wishes_.give_up_taking();
-  if (const Status status = server_->office().lose(true); !status.ok()) return plan_.fail(status);
+  if (const Status status = server_->shard_role().demote(true); !status.ok())
+    return plan_.fail(status);
   begin_protocol();
   copies_->adopted();
   spdlog::warn("this member of shard {} goes on with the copied data, at turn {}", plan_.shard,
@@ -144,7 +145,7 @@ void ShardMember::listen() {
   log_->tick(clock_.boot_ns());
   port_.take_in(While::kBetweenTurns);
   settle();
-  look_for_log(&replies_.absence(), port_.in_office(), plan_.times.lease_ns, server_);
+  look_for_log(&replies_.absence(), port_.is_promoted(), plan_.times.lease_ns, server_);
   const std::string& primary = member_->fold().primary().address;
   primary_teller_.look(plan_.shard, primary, &server_->messages().pubsub());
   stale_clients_.look(primary, primary == plan_.address, clock_.boot_ns(), server_);
@@ -170,7 +171,7 @@ void ShardMember::act() {
 }
 
 void ShardMember::beat() {
-  if (!port_.in_office()) return;
+  if (!port_.is_promoted()) return;
   port_.enter_turn();
   // While a script runs, nobody watches the socket.
   if (watched_log_ != nullptr) {
@@ -191,7 +192,7 @@ void ShardMember::begin_to_leave() {
 }
 
 bool ShardMember::has_left() const {
-  return !port_.in_office() || wishes_.has_left(replies_.turns().count(), clock_.boot_ns());
+  return !port_.is_promoted() || wishes_.has_left(replies_.turns().count(), clock_.boot_ns());
 }
 
 // What every event may have made possible.
@@ -209,7 +210,7 @@ int64_t ShardMember::next_ns() {
   int64_t at_ns =
       std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
   at_ns = std::min({at_ns, wishes_.next_ns(), stale_clients_.next_ns()});
-  if (port_.in_office())
+  if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
 }
@@ -223,10 +224,10 @@ std::string ShardMember::refusal() const {
   return "READONLY You can't write against a read only replica.";
 }
 
-// A turn that cannot be sealed at the moment waits; if the office is lost, it is dropped with the
+// A turn that cannot be sealed at the moment waits; at a demotion it is dropped with the
 // sealed ones.
 Status ShardMember::append(uint64_t turn, std::string_view record) {
-  if (!port_.in_office()) return Status::refused(refusal());
+  if (!port_.is_promoted()) return Status::refused(refusal());
   const storage::replication::LogFacts facts = log_->facts();
   const size_t bytes_max =
       facts.uses_parts ? storage::replication::Fold::kPartsBytesMax : facts.record_bytes_max;
@@ -252,7 +253,7 @@ MemberView ShardMember::view() const {
           .epoch = fold.epoch().position,
           .position = fold.head().position,
           .turn = keys_->turn(),
-          .committed = port_.in_office() ? member_->committed_turn() : keys_->logged_turn(),
+          .committed = port_.is_promoted() ? member_->committed_turn() : keys_->logged_turn(),
           .stopped_because = port_.stopped().because};
 }
 
@@ -260,7 +261,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
   storage::replication::MemberFacts facts;
   facts.author = self_;
   facts.role = member_->role();
-  facts.applied_turn = port_.in_office() ? member_->committed_turn() : keys_->turn();
+  facts.applied_turn = port_.is_promoted() ? member_->committed_turn() : keys_->turn();
   facts.head = member_->fold().head();
   facts.written_back_turn = port_.written_back_turn();
   facts.written_back_head = written_back_;

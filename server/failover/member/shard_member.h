@@ -5,8 +5,8 @@
 // 1. The protocol runs between turns. Answers of the log that come at other times wait for that.
 //    Only while a script runs long the primary takes in between that its appends are acknowledged,
 //    and tells the log that it lives, at the instant of the turn that runs. Its other answers may
-//    cost the office, and with it the data under the script. By such a BEAT instants never run back
-//    along the log; a standby that takes over just then goes on that much earlier.
+//    cost the role of primary, and with it the data under the script. By such a BEAT instants never
+//    run back along the log; a standby that takes over just then goes on that much earlier.
 // 2. What the own store's log has is what the shared log has committed, or what was read there.
 // 3. A store that fails ends the process: another member goes on.
 #pragma once
@@ -51,7 +51,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   void set_watcher(storage::SocketWatcher* watcher) override;
   void on_socket_ready() override;
   int64_t next_ns() override;
-  bool serves() const override { return port_.in_office() && member_->may_seal(); }
+  bool serves() const override { return port_.is_promoted() && member_->may_seal(); }
   std::string refusal() const override;
   const PrimaryRules& rules() const override { return replies_; }
   MemberView view() const override;
@@ -64,7 +64,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
 
   // InstantSource
   int64_t instant_ns() override { return port_.instant_ns(); }
-  bool passes() const override { return port_.in_office(); }
+  bool passes() const override { return port_.is_promoted(); }
 
   // TurnLog
   storage::Status append(uint64_t turn, std::string_view record) override;

@@ -82,7 +82,7 @@ FAULTS = {
         ("(state_.switchover.is_sent || is_drained)",
          "(mutated('H') ? !state_.switchover.is_sent && is_drained"
          " : state_.switchover.is_sent || is_drained)"),
-        # An earlier process of the same node has a shortcut to the office.
+        # An earlier process of the same node has a shortcut to the role.
         ("if (state_.fold.has_no_primary() ||",
          "if (mutated('g') && state_.fold.primary().node == state_.options.self.node) return true;"
          "if (state_.fold.has_no_primary() ||"),
@@ -94,12 +94,12 @@ FAULTS = {
          " now);"),
     ],
     "member_state.cc": [
-        # An epoch is one's own after its office was lost.
+        # An epoch is one's own after its demotion.
         ("claims.spend_all();", "if (!mutated('J')) claims.spend_all();"),
-        # Office without appending again what the log lacks.
+        # Promotion without appending again what the log lacks.
         ("append_again_until = held.newest();",
          "append_again_until = mutated('c') ? 0 : held.newest();"),
-        # The Fold stays where it is when an office is lost.
+        # The Fold stays where it is at a demotion.
         ("fold = fold_of_newest_stamp(*local, options.records.shard); catch_up.",
          "if (!mutated('k')) fold = fold_of_newest_stamp(*local, options.records.shard);"
          "\ncatch_up."),
@@ -110,10 +110,10 @@ FAULTS = {
     ],
     "absorber.cc": [
         # Reading one's own record commits it. A primary goes on after a rewind without a CLAIM.
-        ("if (state_.office == Office::kReading) state_.office = Office::kClaiming;",
+        ("if (state_.primary_state == PrimaryState::kReading) state_.primary_state = PrimaryState::kClaiming;",
          "if (mutated('h') && state_.is_primary()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
-         "if (state_.office == Office::kReading)"
-         " state_.office = mutated('8') ? Office::kAppending : Office::kClaiming;"),
+         "if (state_.primary_state == PrimaryState::kReading)"
+         " state_.primary_state = mutated('8') ? PrimaryState::kAppending : PrimaryState::kClaiming;"),
         # A CLAIM that was found by reading counts at once.
         ("if (state_.claim_ahead && state_.claim_ahead->head == head)",
          "if (mutated('C')) state_.acknowledge(now.boot_ns, now);"
@@ -129,7 +129,7 @@ FAULTS = {
          "if (mutated('R')) reach_end(false, now); else state_.stop(Reason::kTrimmed);"),
         # What was accepted is forgotten when the log is read again.
         ("state_.held.accept(std::move(batch));",
-         "if (!mutated('K') || state_.office != Office::kReading)"
+         "if (!mutated('K') || state_.primary_state != PrimaryState::kReading)"
          " state_.held.accept(std::move(batch));"),
         # What was committed leaves while the log is looked through.
         ("state_.committed_turn = state_.let_out_turn;",
@@ -140,7 +140,7 @@ FAULTS = {
         ("WEIR_CHECK(bytes.has_value());",
          'if (!bytes) throw Violation("a turn is not kept that must be appended again");'),
     ],
-    "office_clock.cc": [
+    "primary_clock.cc": [
         # Instants jump to the wall clock.
         ("elapsed_ns / 1'000'000 * kSlewPpm;",
          "mutated('z') ? INT64_MAX : elapsed_ns / 1'000'000 * kSlewPpm;"),

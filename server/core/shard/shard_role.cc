@@ -1,4 +1,4 @@
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 
 #include "server/command/command_facts.h"
 #include "server/core/clients/messages.h"
@@ -19,8 +19,8 @@ constexpr std::string_view kUnblocked =
 
 // Those who wait for channels do not ask for data. Libraries send SCRIPT LOAD to every server that
 // they know, as to replicas of a Redis: a standby says what is wrong with the script, or its SHA-1.
-Result<void, std::string> Office::admit_in_shard(const Session& session,
-                                                 const Command& command) const {
+Result<void, std::string> ShardRole::admit_in_shard(const Session& session,
+                                                    const Command& command) const {
   constexpr uint32_t kOfData = kReads | kWrites | kMayReplicate;
   const uint32_t flags = command.has(kRunsQueued) ? session.transaction().flags() : command.flags;
   const bool is_of_data = (flags & kOfData) != 0 || (has_keys(command) && !command.has(kPubsub));
@@ -34,13 +34,13 @@ Result<void, std::string> Office::admit_in_shard(const Session& session,
        .leaves_early = !session.transaction().open() && leaves_early(command)});
 }
 
-bool Office::leaves_early(const Command& command) const {
+bool ShardRole::leaves_early(const Command& command) const {
   return membership_ != nullptr && membership_->rules().leaves_early(command);
 }
 
-std::optional<uint64_t> Office::told_permits() const { return needs_.limiters->takings.told(); }
+std::optional<uint64_t> ShardRole::told_permits() const { return needs_.limiters->takings.told(); }
 
-Office::Outcome Office::after_in_shard(const Command& command) {
+ShardRole::Outcome ShardRole::after_in_shard(const Command& command) {
   const std::optional<uint64_t> permits = early_permits(command);
   const bool is_taken_back = fails_late(command, permits);
   return {.early_permits = is_taken_back ? std::nullopt : permits,
@@ -49,7 +49,7 @@ Office::Outcome Office::after_in_shard(const Command& command) {
 }
 
 // Asks again, now that it is known how many permits the reply tells of.
-bool Office::fails_late(const Command& command, std::optional<uint64_t> early_permits) {
+bool ShardRole::fails_late(const Command& command, std::optional<uint64_t> early_permits) {
   if (!command.has(kTakes | kCounts) || !membership_->serves() || !needs_.keys->failure().ok())
     return false;
   const auto admitted = membership_->rules().admit({.writes = command.has(kWrites),
@@ -60,26 +60,26 @@ bool Office::fails_late(const Command& command, std::optional<uint64_t> early_pe
   return true;
 }
 
-storage::Status Office::begin(Server* server, const storage::Status& disk) {
+storage::Status ShardRole::begin(Server* server, const storage::Status& disk) {
   if (membership_ == nullptr) return {};
   if (!disk.ok()) return disk;
   const auto begun = membership_->begin(server);
   return begun ? storage::Status() : storage::Status::failed(begun.error());
 }
 
-bool Office::lead_time() {
+bool ShardRole::lead_time() {
   if (needs_.instants == nullptr) return false;
   needs_.timeline->lead_by(needs_.instants);
   return true;
 }
 
-void Office::follow_others(bool follows) {
+void ShardRole::follow_others(bool follows) {
   storage::KeyspaceOptions options = needs_.keys->options();
   options.follows = follows;
   needs_.keys->set_options(options);
 }
 
-void Office::forget_history() {
+void ShardRole::forget_history() {
   needs_.health->note_other_data();
   needs_.durability->start_anew();
   needs_.messages->tracking().everything_changed();
@@ -87,7 +87,7 @@ void Office::forget_history() {
   needs_.limiters->ages = BookingAges();
 }
 
-void Office::take() {
+void ShardRole::promote() {
   storage::Keyspace& keys = *needs_.keys;
   keys.running().begin_command(needs_.timeline->now_ns());
   follow_others(false);
@@ -100,7 +100,7 @@ void Office::take() {
 }
 
 // They are answered with the next turn's end.
-void Office::end_waits() {
+void ShardRole::end_waits() {
   for (const uint64_t id : needs_.waiting->forget_all()) {
     Session* session = needs_.sessions->find_session(id);
     if (session == nullptr) continue;
@@ -110,7 +110,7 @@ void Office::end_waits() {
   }
 }
 
-void Office::cut_listeners() {
+void ShardRole::cut_listeners() {
   needs_.messages->tracking().everything_changed();
   needs_.sessions->each_session([this](Session& session) {
     const Listening& listening = session.listening();
@@ -118,7 +118,7 @@ void Office::cut_listeners() {
   });
 }
 
-storage::Status Office::lose(bool has_other_data) {
+storage::Status ShardRole::demote(bool has_other_data) {
   needs_.turn->drop_held_after(0);
   end_waits();
   follow_others(true);

@@ -1,4 +1,4 @@
-// The primary's instants while it is in office.
+// The primary's instants, from its promotion on.
 //
 // They begin where the shard's timeline is (timeline.h), which may be before or after the primary's
 // wall clock, and go on with the machine's CLOCK_BOOTTIME. The difference to the wall clock is the
@@ -19,13 +19,13 @@
 
 namespace weir::storage::replication {
 
-class OfficeClock {
+class PrimaryClock {
  public:
   static constexpr int64_t kLeadMaxNs = kNsPerMs;
   static constexpr int64_t kSlewPpm = 500;
 
-  // The office begins at this instant.
-  OfficeClock(int64_t instant_ns, Instants now)
+  // The promotion is at this instant.
+  PrimaryClock(int64_t instant_ns, Instants now)
       : from_ns_(instant_ns), from_boot_ns_(now.boot_ns), newest_ns_(instant_ns) {}
 
   int64_t at(Instants now);

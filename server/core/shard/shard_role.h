@@ -1,12 +1,12 @@
 // A server's part in its shard, if it is a member of one: what is to be asked between turns, and
-// what changes when the shard's office of primary comes to the server, and when it goes.
+// what changes when the server becomes the shard's primary, and when it is that no more.
 //
 // Invariants
-// 1. The office comes and goes between turns.
+// 1. Promotions and demotions are between turns.
 // 2. What was kept beside the keyspace, and was right for one history of it, is forgotten whenever
 //    another member may have gone on with the data: names of scripts, libraries, ids, lists of
 //    bookings, copies that clients track.
-// 3. When the office goes, no reply leaves that has waited: for a turn which is not committed, or,
+// 3. At a demotion no reply leaves that has waited: for a turn which is not committed, or,
 //    if it is that of a read, for the proof that nobody else was the primary. Its session ends, and
 //    to its client the outcome is unknown.
 // 4. Sessions that are told of changes end with it, too: nobody would tell them of the next
@@ -43,7 +43,7 @@ class Functions;
 class Scripts;
 }  // namespace script
 
-class Office {
+class ShardRole {
  public:
   struct Needs {
     Membership* membership;   // null: the server is of no shard
@@ -61,7 +61,7 @@ class Office {
     script::Functions* functions;
     std::function<void()> read_policies;  // the file of policies, if there is one
   };
-  explicit Office(Needs needs) : needs_(std::move(needs)), membership_(needs_.membership) {}
+  explicit ShardRole(Needs needs) : needs_(std::move(needs)), membership_(needs_.membership) {}
 
   Membership* membership() const { return membership_; }
   // Tells whether requests for data are served.
@@ -107,11 +107,11 @@ class Office {
 
   // The server serves data from now on, at the instants that its timeline has now. What the first
   // turn has to bring is committed.
-  void take();
+  void promote();
   // The server has its data as its own log has them. Waits end with Redis' error for a master that
   // became a replica. A failure leaves it without data. `has_other_data`: the directory is another
   // one than before.
-  storage::Status lose(bool has_other_data = false);
+  storage::Status demote(bool has_other_data = false);
   // The server cannot tell any more whether others have changed the data: clients that keep copies
   // of it, or are told of changes, are to begin anew, so their sessions end.
   void cut_listeners();

@@ -1,5 +1,5 @@
-// Asks the shard's primary for its office, over a connection to it and on a thread of its own. What
-// becomes of that is told in the log.
+// Asks the shard's primary for a switchover, over a connection to it and on a thread of its own.
+// What becomes of that is told in the log.
 //
 // A primary that has not yet heard that this member follows refuses, and is asked again for
 // kTriesForNs: members tell one another of themselves every two seconds.
@@ -16,14 +16,14 @@
 
 namespace weir::server {
 
-class OfficeRequest {
+class SwitchoverRequest {
  public:
   // How long the primary may be silent.
   static constexpr int64_t kSilenceS = 5;
   static constexpr int64_t kTriesForNs = 5 * kNsPerS;
 
-  explicit OfficeRequest(PeerAccess access) : access_(std::move(access)) {}
-  ~OfficeRequest() { is_ending_ = true; }
+  explicit SwitchoverRequest(PeerAccess access) : access_(std::move(access)) {}
+  ~SwitchoverRequest() { is_ending_ = true; }
 
   // Returns at once. Fails while an earlier request is on its way. `primary` is its "host:port",
   // `node` the name of who asks.

@@ -1,4 +1,4 @@
-#include "server/failover/peers/office_request.h"
+#include "server/failover/peers/switchover_request.h"
 
 #include <chrono>
 #include <thread>
@@ -13,8 +13,8 @@ constexpr int64_t kTryAgainNs = 250 * kNsPerMs;
 
 }  // namespace
 
-Result<void, std::string> OfficeRequest::ask_until_given(const std::string& primary,
-                                                         const std::string& node) {
+Result<void, std::string> SwitchoverRequest::ask_until_given(const std::string& primary,
+                                                             const std::string& node) {
   const auto client = connect_to_peer(access_, primary, kSilenceS);
   if (!client) return client.error();
   for (int64_t tries = kTriesForNs / kTryAgainNs;; --tries) {
@@ -26,16 +26,16 @@ Result<void, std::string> OfficeRequest::ask_until_given(const std::string& prim
   }
 }
 
-Result<void, std::string> OfficeRequest::ask(std::string primary, std::string node) {
+Result<void, std::string> SwitchoverRequest::ask(std::string primary, std::string node) {
   if (is_asking_.exchange(true))
-    return std::string("ERR this member is asking the primary for its office already");
+    return std::string("ERR this member is asking the primary for a switchover already");
   if (!worker_) worker_ = std::make_unique<storage::WorkerThread>();
   worker_->post([this, primary = std::move(primary), node = std::move(node)] {
     const auto asked = ask_until_given(primary, node);
     if (asked) {
-      spdlog::info("the primary, {}, was asked for its office and switches over", primary);
+      spdlog::info("the primary, {}, was asked for a switchover and switches over", primary);
     } else {
-      spdlog::warn("the primary, {}, was asked for its office and does not give it: {}", primary,
+      spdlog::warn("the primary, {}, was asked for a switchover and does not give it: {}", primary,
                    asked.error());
     }
     is_asking_ = false;

@@ -1,11 +1,11 @@
-#include "storage/replication/office_clock.h"
+#include "storage/replication/primary_clock.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace weir::storage::replication {
 
-int64_t OfficeClock::at(Instants now) {
+int64_t PrimaryClock::at(Instants now) {
   const int64_t elapsed_ns = std::max<int64_t>(0, now.boot_ns - from_boot_ns_);
   const int64_t plain_ns = from_ns_ + elapsed_ns;
   const int64_t lead_ns = plain_ns - now.wall_ns;

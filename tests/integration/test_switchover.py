@@ -1,4 +1,4 @@
-"""How people move the office of a shard's primary, in weir's words and in Redis', and what helps a member
+"""How people make a switchover in a shard, in weir's words and in Redis', and what helps a member
 that differs from the others: real processes over a log in a file."""
 
 import glob
@@ -16,7 +16,7 @@ def rows(reply):
     return list(map(pairs, reply))
 
 
-class Office(ShardTest):
+class Switchover(ShardTest):
     def pair(self, **named):
         """The primary and the standby, which know of one another."""
         self.make_shard()
@@ -33,7 +33,7 @@ class Office(ShardTest):
 
     def moves(self, words, at, to, before):
         self.assertEqual(at.call(*words), "OK", words)
-        harness.wait_until(lambda: self.serves(to), f"{words} moves the office")
+        harness.wait_until(lambda: self.serves(to), f"{words} makes a switchover")
         self.wait_until_known(to, before)
 
     def test_it_is_asked_for_and_given_as_in_redis(self):
@@ -41,7 +41,7 @@ class Office(ShardTest):
         one.call("SET", "k", "v")
         self.moves(["CLUSTER", "FAILOVER"], at=other, to=other, before=one)
         self.assertEqual(other.call("GET", "k"), b"v")
-        self.assertIn("was asked for its office and switches over", other.log())
+        self.assertIn("was asked for a switchover and switches over", other.log())
         self.moves(["FAILOVER"], at=other, to=one, before=other)
         self.moves(["failover", "to", "127.0.0.1", other.port, "timeout", 1000], at=one, to=other, before=one)
         self.moves(["SENTINEL", "FAILOVER", "main"], at=one, to=one, before=other)
@@ -60,10 +60,10 @@ class Office(ShardTest):
             try:
                 return standby.call("CLUSTER", "FAILOVER") == "OK"
             except harness.Refused as refused:
-                self.assertRegex(str(refused), "could not take the office|nobody is known to be the primary|LOADING")
+                self.assertRegex(str(refused), "could not be promoted|nobody is known to be the primary|LOADING")
                 return False
         harness.wait_until(accepted, "the standby asks")
-        harness.wait_until(lambda: self.serves(standby), "the office moves")
+        harness.wait_until(lambda: self.serves(standby), "it is promoted")
 
     def test_what_is_wrong_is_named(self):
         primary, standby = self.pair(failover_after_ms=8000)

@@ -1,4 +1,4 @@
-// How a primary keeps its office while a script runs long, and gives it away when its process is to
+// How a primary stays it while a script runs long, and gives the role away when its process is to
 // end. Tests in small letters have the names of the protocol's traps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ MemberSettings fast() {
   return settings;
 }
 
-TEST(Office, ALongScriptKeepsIt) {
+TEST(ShardRole, ALongScriptKeepsIt) {
   ShardStage stage(fast());
   Node* const primary = stage.primary();
   Node* const standby = stage.standby();
@@ -33,12 +33,12 @@ TEST(Office, ALongScriptKeepsIt) {
   stage.pass(200 * kMs);
   EXPECT_EQ(client->take(), ":2\r\n");
   EXPECT_EQ(stage.primary(), primary);
-  EXPECT_EQ(stage.figure(primary, "shard_offices"), 1);
+  EXPECT_EQ(stage.figure(primary, "shard_promotions"), 1);
   EXPECT_EQ(standby->server->keys().turn(), primary->server->keys().turn());
 }
 
 // What the log answers meanwhile is taken in when the turn has ended, however bad it is.
-TEST(Office, nothing_waits_inside_the_loop) {
+TEST(ShardRole, nothing_waits_inside_the_loop) {
   ShardStage stage(fast());
   Node* const primary = stage.primary();
   Node* const standby = stage.standby();
@@ -46,7 +46,7 @@ TEST(Office, nothing_waits_inside_the_loop) {
   int looks = 0;
   const auto meanwhile = [&] {
     if (++looks == 150) {
-      EXPECT_TRUE(standby->member->order({.kind = MemberOrder::Kind::kTakeOffice}));
+      EXPECT_TRUE(standby->member->order({.kind = MemberOrder::Kind::kTakeOver}));
     }
     if (looks > 150) {
       EXPECT_TRUE(primary->member->serves()) << "until the turn ends";
@@ -61,7 +61,7 @@ TEST(Office, nothing_waits_inside_the_loop) {
   EXPECT_EQ(stage.ask(standby, {"GET", "n"}), "$-1\r\n");
 }
 
-TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
+TEST(ShardRole, GoesToWhoHadItWhenTheProcessStops) {
   ShardStage stage;
   Node* const first = stage.primary();
   Node* const second = stage.standby();
@@ -83,7 +83,7 @@ TEST(Office, GoesToWhoHadItWhenTheProcessStops) {
 
 // Who came to a standby asks anew, and so does who comes by what somebody said before. Subscribers
 // stay to hear of it.
-TEST(Office, ClientsThatLookForThePrimaryAreSentAwayWhereItIsNot) {
+TEST(ShardRole, ClientsThatLookForThePrimaryAreSentAwayWhereItIsNot) {
   ShardStage stage({}, 3);
   stage.meet();
   Node* const first = stage.primary();
@@ -107,7 +107,7 @@ TEST(Office, ClientsThatLookForThePrimaryAreSentAwayWhereItIsNot) {
   EXPECT_FALSE(later->closed()) << "twice is enough";
 }
 
-TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
+TEST(ShardRole, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
   ShardStage stage;
   Node* const primary = stage.primary();
   StageClient* const client = stage.connect(primary);
@@ -118,7 +118,7 @@ TEST(Office, StopsWithWhatIsCommittedWhereNobodyIsKnown) {
   EXPECT_EQ(client->take(), ":1\r\n");
 }
 
-TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
+TEST(ShardRole, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
   ShardStage stage;
   Node* const primary = stage.primary();
   stage.take_log_away(10 * kSecond);
@@ -131,7 +131,7 @@ TEST(Office, AStopWaitsForALogThatIsAwayAsLongAsForItsAnswer) {
   EXPECT_TRUE(primary->member->has_left());
 }
 
-TEST(Office, wait_and_info_agree) {
+TEST(ShardRole, wait_and_info_agree) {
   ShardStage stage;
   Node* const primary = stage.primary();
   EXPECT_EQ(stage.figure(primary, "connected_slaves"), 0);
@@ -141,7 +141,7 @@ TEST(Office, wait_and_info_agree) {
 }
 
 // A take that has left early is told of, and WAIT says whether the log has it.
-TEST(Office, WaitWaitsForTheLog) {
+TEST(ShardRole, WaitWaitsForTheLog) {
   MemberSettings settings;
   settings.replies.early_wait_ns = 0;
   settings.replies.early.age_ns_max = 120 * kSecond;
