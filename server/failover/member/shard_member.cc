@@ -68,7 +68,7 @@ ShardMember::ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock)
       board_(opened.board),
       trimmer_(log_.get(), plan_.trim),
       replies_(plan_.replies, clock),
-      wishes_(plan_.pull.peers) {}
+      operator_requests_(plan_.pull.peers) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -130,7 +130,7 @@ void ShardMember::begin_protocol() {
 // The store is closed, and opened anew with what was copied (main.cc puts it in place).
 void ShardMember::adopt_copy() {
   port_.end_protocol();
-  wishes_.give_up_taking();
+  operator_requests_.give_up_taking();
   if (const Status status = server_->shard_role().demote(true); !status.ok())
     return plan_.fail(status);
   begin_protocol();
@@ -154,7 +154,7 @@ void ShardMember::listen() {
 void ShardMember::act() {
   if (!member_) return;
   settle();
-  wishes_.act(member_.get(), self_.node, port_.now());
+  operator_requests_.act(member_.get(), self_.node, port_.now());
   trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
   const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
@@ -187,12 +187,12 @@ void ShardMember::beat() {
 void ShardMember::begin_to_leave() {
   const std::vector<MemberSeen> all = members();
   const MemberSeen* const successor = successor_of(all);
-  std::string to = successor == nullptr ? wishes_.other_primary() : successor->node;
-  wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
+  std::string to = successor == nullptr ? operator_requests_.other_primary() : successor->node;
+  operator_requests_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
 }
 
 bool ShardMember::has_left() const {
-  return !port_.is_promoted() || wishes_.has_left(replies_.turns().count(), clock_.boot_ns());
+  return !port_.is_promoted() || operator_requests_.has_left(replies_.turns().count(), clock_.boot_ns());
 }
 
 // What every event may have made possible.
@@ -209,7 +209,7 @@ int64_t ShardMember::next_ns() {
   if (port_.has_answers()) return 0;
   int64_t at_ns =
       std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
-  at_ns = std::min({at_ns, wishes_.next_ns(), stale_clients_.next_ns()});
+  at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
@@ -290,7 +290,7 @@ Result<void, std::string> ShardMember::order(const MemberOrder& order) {
   if (order.kind == MemberOrder::Kind::kRejoin) return rejoin();
   if (order.kind != MemberOrder::Kind::kSwitchover && member_->is_primary())
     return std::string("ERR this member is the primary already");
-  return wishes_.order(order, view(), members(), clock_.boot_ns());
+  return operator_requests_.order(order, view(), members(), clock_.boot_ns());
 }
 
 Result<void, std::string> ShardMember::rejoin() {

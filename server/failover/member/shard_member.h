@@ -22,7 +22,7 @@
 #include "server/failover/member/kept_turns.h"
 #include "server/failover/member/member_plan.h"
 #include "server/failover/member/member_port.h"
-#include "server/failover/member/office_wishes.h"
+#include "server/failover/member/operator_requests.h"
 #include "server/failover/member/primary_replies.h"
 #include "server/failover/member/primary_teller.h"
 #include "server/failover/member/stale_clients.h"
@@ -103,7 +103,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   // The place in the log that the state files have reached.
   storage::replication::Head written_back_;
   std::unique_ptr<ShardCopies> copies_;
-  OfficeWishes wishes_;
+  OperatorRequests operator_requests_;
   PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
 };

@@ -13,9 +13,9 @@
 
 namespace weir::server {
 
-class OfficeWishes {
+class OperatorRequests {
  public:
-  explicit OfficeWishes(PeerAccess peers) : request_(std::move(peers)) {}
+  explicit OperatorRequests(PeerAccess peers) : request_(std::move(peers)) {}
 
   // Instants are of CLOCK_BOOTTIME.
   // Fails, with a whole line, where `seen`, which is this member, cannot do it. `members` are all

@@ -1,4 +1,4 @@
-#include "server/failover/member/office_wishes.h"
+#include "server/failover/member/operator_requests.h"
 
 #include <algorithm>
 #include <utility>
@@ -32,7 +32,7 @@ using storage::replication::Instants;
 using storage::replication::Member;
 using storage::replication::Role;
 
-Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const MemberView& seen,
+Result<void, std::string> OperatorRequests::order(const MemberOrder& order, const MemberView& seen,
                                               const std::vector<MemberSeen>& members,
                                               int64_t boot_ns) {
   if (order.kind == MemberOrder::Kind::kSwitchover) {
@@ -46,7 +46,7 @@ Result<void, std::string> OfficeWishes::order(const MemberOrder& order, const Me
   return {};
 }
 
-Result<void, std::string> OfficeWishes::ask_for_switchover(const MemberView& seen) {
+Result<void, std::string> OperatorRequests::ask_for_switchover(const MemberView& seen) {
   if (seen.primary_address.empty())
     return std::string("ERR nobody is known to be the primary; WEIR TAKEOVER makes this member it");
   if (seen.state != words_of(Role::kFollowing))
@@ -56,13 +56,13 @@ Result<void, std::string> OfficeWishes::ask_for_switchover(const MemberView& see
   return request_.ask(seen.primary_address, seen.node);
 }
 
-void OfficeWishes::leave(int64_t until_boot_ns, std::string to) {
+void OperatorRequests::leave(int64_t until_boot_ns, std::string to) {
   leaving_ = Leaving{.until_ns = until_boot_ns, .to = std::move(to)};
 }
 
 // Should the member that is to be promoted be gone, the others count the log's silence as they do
 // when this process is killed.
-void OfficeWishes::act(Member* member, const std::string& self, const Instants& now) {
+void OperatorRequests::act(Member* member, const std::string& self, const Instants& now) {
   claim(member, now);
   if (const auto heir = std::exchange(heir_, std::nullopt)) member->switch_over(*heir, now);
   if (!member->is_primary()) {
@@ -74,7 +74,7 @@ void OfficeWishes::act(Member* member, const std::string& self, const Instants& 
     member->switch_over(leaving_->to, now);
 }
 
-void OfficeWishes::claim(Member* member, const Instants& now) {
+void OperatorRequests::claim(Member* member, const Instants& now) {
   if (!takeover_ || member->role() == Role::kClaiming) return;
   if (member->is_primary() || now.boot_ns > takeover_->until_ns) return takeover_.reset();
   if (now.boot_ns < takeover_->next_ns) return;
@@ -82,7 +82,7 @@ void OfficeWishes::claim(Member* member, const Instants& now) {
   member->claim_by_operator(now);
 }
 
-bool OfficeWishes::has_left(size_t uncommitted, int64_t boot_ns) const {
+bool OperatorRequests::has_left(size_t uncommitted, int64_t boot_ns) const {
   if (!leaving_ || boot_ns >= leaving_->until_ns) return true;
   return leaving_->to.empty() && uncommitted == 0;
 }
