@@ -56,7 +56,7 @@ Verdict Fold::judge(const DecodedRecord& record, const Head& head) const {
       return parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
     case Kind::kGenesis:
     case Kind::kClaim:
-    case Kind::kBeat:
+    case Kind::kHeartbeat:
       break;
   }
   return Verdict::kValid;
@@ -108,9 +108,9 @@ void Fold::take(const Part& part, const Head&, Outcome* outcome) {
   drop_parts();
 }
 
-void Fold::take(const Beat& beat, const Head&, Outcome* outcome) {
-  primary_ = beat.author;
-  outcome->instant_ns = beat.instant_ns;
+void Fold::take(const Heartbeat& heartbeat, const Head&, Outcome* outcome) {
+  primary_ = heartbeat.author;
+  outcome->instant_ns = heartbeat.instant_ns;
 }
 
 void Fold::take(const Switchover& switchover, const Head&, Outcome* outcome) {

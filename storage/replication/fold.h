@@ -50,7 +50,7 @@ class Fold {
 
   // Before the first record. `shard` is the checksum that every record must carry.
   explicit Fold(uint64_t shard) : shard_(shard) {}
-  // Goes on after `stamp`. The primary's name is unknown until its next BEAT or CLAIM.
+  // Goes on after `stamp`. The primary's name is unknown until its next HEARTBEAT or CLAIM.
   Fold(uint64_t shard, const Stamp& stamp);
 
   // REQUIRES: `head` is the identity of `bytes`. An impossible record changes nothing.
@@ -82,7 +82,7 @@ class Fold {
   void take(const Claim& claim, const Head& head, Outcome* outcome);
   void take(const Turns& turns, const Head& head, Outcome* outcome);
   void take(const Part& part, const Head& head, Outcome* outcome);
-  void take(const Beat& beat, const Head& head, Outcome* outcome);
+  void take(const Heartbeat& heartbeat, const Head& head, Outcome* outcome);
   void take(const Switchover& switchover, const Head& head, Outcome* outcome);
   void drop_parts();
 

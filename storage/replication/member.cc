@@ -158,12 +158,12 @@ void Member::primary_step(Instants now, While when) {
   if (state_.primary_state == PrimaryState::kClaiming) {
     return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);
   }
-  const bool only_beats = when == While::kInATurn;
-  const bool lacks_turns = !only_beats && state_.held.newest() >= state_.fold.next_turn();
+  const bool only_heartbeats = when == While::kInATurn;
+  const bool lacks_turns = !only_heartbeats && state_.held.newest() >= state_.fold.next_turn();
   // Its address and its instant stand in the log every so often, however much there is to append.
-  const bool must_beat =
-      may_seal() && now.boot_ns >= state_.pace.beat_sent_at_ns + Pace::kBeatNsMax;
-  if (lacks_turns && !must_beat &&
+  const bool must_send_heartbeat =
+      may_seal() && now.boot_ns >= state_.pace.heartbeat_sent_at_ns + Pace::kHeartbeatNsMax;
+  if (lacks_turns && !must_send_heartbeat &&
       (!may_seal() ||
        now.boot_ns >= state_.pace.turns_sent_at_ns + state_.options.append_interval_ns)) {
     state_.pace.turns_sent_at_ns = now.boot_ns;
@@ -177,17 +177,18 @@ void Member::primary_step(Instants now, While when) {
     return send(Kind::kSwitchover, maker_.make(state_.fold, state_.port->random(), record), true,
                 now);
   }
-  if (state_.claim_due == ClaimDue::kForTimes && !only_beats) return send_claim(true, false, now);
-  const int64_t beat_ns =
-      state_.pace.beat_deadline(state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
-  if (!state_.unsettled && now.boot_ns < beat_ns) return;
-  state_.pace.beat_sent_at_ns = now.boot_ns;
-  const Beat beat{.author = state_.options.self,
-                  .instant_ns = state_.primary_state != PrimaryState::kNone
-                                    ? state_.port->instant_ns()
-                                    : state_.timeline.at(now),
-                  .written_back_turn = state_.port->written_back_turn()};
-  send(Kind::kBeat, maker_.make(state_.fold, state_.port->random(), beat), true, now);
+  if (state_.claim_due == ClaimDue::kForTimes && !only_heartbeats)
+    return send_claim(true, false, now);
+  const int64_t heartbeat_ns = state_.pace.heartbeat_deadline(
+      state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
+  if (!state_.unsettled && now.boot_ns < heartbeat_ns) return;
+  state_.pace.heartbeat_sent_at_ns = now.boot_ns;
+  const Heartbeat heartbeat{.author = state_.options.self,
+                            .instant_ns = state_.primary_state != PrimaryState::kNone
+                                              ? state_.port->instant_ns()
+                                              : state_.timeline.at(now),
+                            .written_back_turn = state_.port->written_back_turn()};
+  send(Kind::kHeartbeat, maker_.make(state_.fold, state_.port->random(), heartbeat), true, now);
 }
 
 int64_t Member::primary_deadline() const {
@@ -197,8 +198,8 @@ int64_t Member::primary_deadline() const {
                        state_.primary_state == PrimaryState::kClaiming ||
                        (lacks_turns && !may_seal());
   if (at_once) return state_.pace.append_again_at_ns;
-  int64_t deadline =
-      state_.pace.beat_deadline(state_.lease.sent_boot_ns(), state_.fold.times().failover_after_ns);
+  int64_t deadline = state_.pace.heartbeat_deadline(state_.lease.sent_boot_ns(),
+                                                    state_.fold.times().failover_after_ns);
   if (state_.primary_state != PrimaryState::kServing)
     deadline = std::min(deadline, state_.lease.silent_until_ns());
   if (lacks_turns) {

@@ -29,7 +29,8 @@
 namespace weir::storage::replication {
 
 // When an event comes. In the middle of a turn a member does nothing that could cost it its role
-// or needs the turn's end: it takes in that what it appended was acknowledged, and sends BEATs.
+// or needs the turn's end: it takes in that what it appended was acknowledged, and sends
+// HEARTBEATs.
 enum class While { kBetweenTurns, kInATurn };
 
 class Member {

@@ -31,7 +31,7 @@ void MemberState::elect(int64_t wait_ns, Instants now) {
     role = Role::kPrimary;
     switchover = {};
     unsettled = true;
-    pace.beat_sent_at_ns = now.boot_ns;
+    pace.heartbeat_sent_at_ns = now.boot_ns;
   }
   lease.begin_epoch(wait_ns);
   claim_due = times != fold.times() ? ClaimDue::kForTimes : ClaimDue::kNo;

@@ -47,7 +47,7 @@ enum class ClaimDue { kNo, kByOperator, kForTimes };
 struct MemberState {
   // What the log is asked.
   struct InFlight {
-    Kind kind = Kind::kBeat;
+    Kind kind = Kind::kHeartbeat;
     bool has_condition = true;
     std::string bytes;
     Head head;  // where it will stand if the condition holds; of a claim without one, its crc
@@ -82,7 +82,7 @@ struct MemberState {
   // The same for one that is elected and not promoted yet.
   void step_down();
   void stop(Reason reason);
-  // Where only BEATs come, a restart would read a long way from the newest batch's stamp.
+  // Where only HEARTBEATs come, a restart would read a long way from the newest batch's stamp.
   void restamp_if_due(Instants now);
 
   const MemberOptions options;

@@ -123,18 +123,18 @@ Part read_part(Reader* reader) {
   return part;
 }
 
-void put_body(std::string* out, const Beat& beat) {
-  put(out, beat.author);
-  put_instant(out, beat.instant_ns);
-  put_u64_le(out, beat.written_back_turn);
+void put_body(std::string* out, const Heartbeat& heartbeat) {
+  put(out, heartbeat.author);
+  put_instant(out, heartbeat.instant_ns);
+  put_u64_le(out, heartbeat.written_back_turn);
 }
 
-Beat read_beat(Reader* reader) {
-  Beat beat;
-  beat.author = read_author(reader);
-  beat.instant_ns = instant(reader);
-  beat.written_back_turn = reader->u64_le();
-  return beat;
+Heartbeat read_heartbeat(Reader* reader) {
+  Heartbeat heartbeat;
+  heartbeat.author = read_author(reader);
+  heartbeat.instant_ns = instant(reader);
+  heartbeat.written_back_turn = reader->u64_le();
+  return heartbeat;
 }
 
 void put_body(std::string* out, const Switchover& switchover) {
@@ -161,8 +161,8 @@ bool is_plain(const Claim& claim) {
 }
 bool is_plain(const Turns& turns) { return is_plain_number(turns.first_turn); }
 bool is_plain(const Part& part) { return is_plain_number(part.turn); }
-bool is_plain(const Beat& beat) {
-  return is_plain(beat.author) && is_plain_instant(beat.instant_ns);
+bool is_plain(const Heartbeat& heartbeat) {
+  return is_plain(heartbeat.author) && is_plain_instant(heartbeat.instant_ns);
 }
 bool is_plain(const Switchover& switchover) {
   return is_plain_name(switchover.to) && is_plain_instant(switchover.instant_ns);
@@ -178,8 +178,8 @@ std::optional<Body> read_body(Kind kind, Reader* reader) {
       return read_turns(reader);
     case Kind::kPart:
       return read_part(reader);
-    case Kind::kBeat:
-      return read_beat(reader);
+    case Kind::kHeartbeat:
+      return read_heartbeat(reader);
     case Kind::kSwitchover:
       return read_switchover(reader);
   }

@@ -2,7 +2,7 @@
 // passed on this machine since that record was read live. The wall clock counts only where no
 // record was seen live, after a cold start. Another machine's clock is never asked and no lead is
 // inherited. Along the log instants rise from turn to turn only: a turn that is appended again
-// keeps its bytes, so it may be older than a BEAT or a CLAIM before it.
+// keeps its bytes, so it may be older than a HEARTBEAT or a CLAIM before it.
 #pragma once
 
 #include <algorithm>

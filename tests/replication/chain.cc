@@ -44,7 +44,8 @@ bool Chain::take(const Record& record) {
     return true;
   }
   // A CLAIM without condition may be older than a record that its author had not read, and a turn
-  // that is appended again keeps its instant, which may be older than a CLAIM or a BEAT before it.
+  // that is appended again keeps its instant, which may be older than a CLAIM or a HEARTBEAT before
+  // it.
   const bool is_claim = outcome.kind == Kind::kClaim;
   if (!is_claim && outcome.instant_ns != 0 && outcome.instant_ns < newest_turn_ns_) {
     throw Violation("I6: an instant runs back" + place);

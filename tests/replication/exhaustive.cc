@@ -13,7 +13,7 @@ namespace {
 
 enum class Act {
   kWrite,
-  kBeat,
+  kHeartbeat,
   kRead,
   kClaim,
   kExecute,
@@ -33,7 +33,7 @@ struct Choice {
 
   std::string text() const {
     static constexpr const char* kNames[] = {
-        "writes",         "beats",       "reads",    "waits and claims",
+        "writes",         "heartbeats",  "reads",    "waits and claims",
         "append arrives", "is answered", "gives up", "late append arrives",
         "all is durable", "failover",    "crashes",  "loses power",
         "strange record"};
@@ -80,8 +80,8 @@ class Run {
         ++writes_;
         stage_->write(member, 2);
         break;
-      case Act::kBeat:
-        ++beats_;
+      case Act::kHeartbeat:
+        ++heartbeats_;
         stage_->pass(600 * kMs);
         stage_->tick(member);
         break;
@@ -141,7 +141,7 @@ class Run {
   }
 
   std::string digest() const {
-    return stage_->digest() + "w" + std::to_string(writes_) + std::to_string(beats_) +
+    return stage_->digest() + "w" + std::to_string(writes_) + std::to_string(heartbeats_) +
            std::to_string(unknowns_) + std::to_string(is_strange_) + std::to_string(rewinds_) +
            std::to_string(crashes_);
   }
@@ -163,7 +163,8 @@ class Run {
     } else {
       choices->push_back({Act::kRead, i});
       if (stage_->member(i).role() == Role::kFollowing) choices->push_back({Act::kClaim, i});
-      if (stage_->is_promoted(i) && beats_ < limits_.beats_max) choices->push_back({Act::kBeat, i});
+      if (stage_->is_promoted(i) && heartbeats_ < limits_.heartbeats_max)
+        choices->push_back({Act::kHeartbeat, i});
     }
     if (stage_->is_promoted(i) && writes_ < limits_.writes_max)
       choices->push_back({Act::kWrite, i});
@@ -175,7 +176,7 @@ class Run {
 
   void append_strange() {
     stage_->checker().expect_stops();
-    std::string record = encode_record({.nonce = 7, .shard = kShard, .epoch = {}}, Beat{});
+    std::string record = encode_record({.nonce = 7, .shard = kShard, .epoch = {}}, Heartbeat{});
     record[1] = kRecordVersion + 1;
     stage_->append_raw(record);
   }
@@ -200,7 +201,7 @@ class Run {
   std::unique_ptr<Stage> stage_;
   size_t records_max_ = 0;
   int writes_ = 0;
-  int beats_ = 0;
+  int heartbeats_ = 0;
   int unknowns_ = 0;
   int rewinds_ = 0;
   int crashes_ = 0;

@@ -86,7 +86,7 @@ TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
   EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, old), Verdict::kVoid);
   EXPECT_EQ(put(Turns{.first_turn = 9, .turns = {"x"}}, old), Verdict::kVoid);
   EXPECT_EQ(put(Part{.turn = 5, .number = 1, .count = 2, .bytes = "a"}, old), Verdict::kVoid);
-  EXPECT_EQ(put(Beat{.author = author("a")}, old), Verdict::kVoid);
+  EXPECT_EQ(put(Heartbeat{.author = author("a")}, old), Verdict::kVoid);
   EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
   EXPECT_EQ(put(Switchover{.to = "c"}, old), Verdict::kVoid);
   EXPECT_EQ(fold_.next_turn(), 5u);
@@ -99,7 +99,7 @@ TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
   const Head twin{.position = fold_.epoch().position, .crc = fold_.epoch().crc + 1};
   const Head later{.position = fold_.epoch().position + 1, .crc = 1};
   for (const Head& epoch : {twin, later}) {
-    EXPECT_EQ(put(Beat{}, epoch), Verdict::kImpossible);
+    EXPECT_EQ(put(Heartbeat{}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(claim_of("b"), epoch), Verdict::kVoid);
   }
@@ -131,7 +131,7 @@ TEST_F(FoldTest, PartsMakeATurn) {
   EXPECT_EQ(part(5, 0, 3, "z"), Verdict::kImpossible);
   EXPECT_EQ(turns(5, {"x"}), Verdict::kImpossible) << "between parts";
   EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kImpossible) << "between parts";
-  EXPECT_EQ(put(Beat{}), Verdict::kValid);
+  EXPECT_EQ(put(Heartbeat{}), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
   EXPECT_EQ(fold_.parts(), 2u);
   EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kValid);
@@ -186,14 +186,16 @@ TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   claim("a");
   const Head before = fold_.head();
   EXPECT_EQ(put_bytes("no record"), Verdict::kImpossible);
-  EXPECT_EQ(put(Beat{}, fold_.epoch(), kFoldShard + 1), Verdict::kImpossible) << "a foreign shard";
+  EXPECT_EQ(put(Heartbeat{}, fold_.epoch(), kFoldShard + 1), Verdict::kImpossible)
+      << "a foreign shard";
   std::string newer =
-      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Beat{});
+      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Heartbeat{});
   newer[1] = kRecordVersion + 1;
   EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
-  const std::string beat =
-      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Beat{});
-  EXPECT_EQ(fold_.apply({before.position + 2, crc64_xz(beat)}, beat).verdict, Verdict::kImpossible)
+  const std::string heartbeat =
+      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Heartbeat{});
+  EXPECT_EQ(fold_.apply({before.position + 2, crc64_xz(heartbeat)}, heartbeat).verdict,
+            Verdict::kImpossible)
       << "a gap";
   EXPECT_EQ(fold_.head(), before);
 }

@@ -37,7 +37,7 @@ TEST(Member, WaitsForGenesis) {
 }
 
 // A command holds the loop.
-TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
+TEST(Member, SendsOnlyHeartbeatsInTheMiddleOfATurn) {
   StageOptions options;
   options.process.runs_long = true;
   Stage stage(options);
@@ -125,28 +125,28 @@ TEST(Member, ALargeTurnTravelsInParts) {
   EXPECT_FALSE(stage.process(kA).owes_replies());
 }
 
-TEST(Member, BeatsWhenIdle) {
+TEST(Member, SendsHeartbeatsWhenIdle) {
   Stage stage({});
   stage.elect(kA);
   const size_t before = stage.log().size(0);
   for (int i = 0; i < 200; ++i, stage.pass(50 * kMs)) stage.append_all(kA);
-  const size_t beats = stage.log().size(0) - before;
-  EXPECT_GE(beats, 18u);
-  EXPECT_LE(beats, 20u);
+  const size_t heartbeats = stage.log().size(0) - before;
+  EXPECT_GE(heartbeats, 18u);
+  EXPECT_LE(heartbeats, 20u);
 }
 
-TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
+TEST(Member, SendsHeartbeatsUnderLoadSoThatItsAddressIsKnown) {
   Stage stage({});
   stage.elect(kA);
   for (int i = 0; i < 120; ++i, stage.pass(100 * kMs)) {
     stage.write(kA);
     stage.append_all(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
 // A primary that has more turns to append whenever an append is answered.
-TEST(Member, BeatsHoweverMuchThereIsToAppend) {
+TEST(Member, SendsHeartbeatsHoweverMuchThereIsToAppend) {
   Stage stage({});
   stage.elect(kA);
   stage.write(kA);
@@ -157,7 +157,7 @@ TEST(Member, BeatsHoweverMuchThereIsToAppend) {
     stage.make_durable();
     stage.answer(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
 // A wrong address, or a database whose tables are gone: nothing is invented.
@@ -192,7 +192,7 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns));
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.pass(kSecond);
-  stage.append_all(kA);  // it beats
+  stage.append_all(kA);  // a HEARTBEAT
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.switch_over(kA, "B");
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the primary then";

@@ -36,7 +36,7 @@ TEST(StampTrail, TellsThePlaceThatTheStateFilesHaveReached) {
   EXPECT_EQ(trail.reached(9), stamp_at(1, 0).head);
   trail.note(21, stamp_at(9, 25));
   EXPECT_EQ(trail.reached(24), stamp_at(6, 20).head) << "the newest that is not newer";
-  trail.note(26, stamp_at(30, 25));  // only BEATs came
+  trail.note(26, stamp_at(30, 25));  // only HEARTBEATs came
   EXPECT_EQ(trail.reached(25), stamp_at(30, 25).head) << "the same turn has a newer stamp";
   EXPECT_EQ(StampTrail().reached(5), Head{});
   EXPECT_EQ(StampTrail({stamp_at(4, 10)}).reached(5), Head{}) << "none is old enough";

@@ -73,9 +73,9 @@ TEST(Plain, RecordsOfOthersAreNone) {
   EXPECT_TRUE(decodes(claim_of(plain)));
   for (const std::string& address : kNoAddresses) {
     EXPECT_FALSE(decodes(claim_of(author_of("A", address)))) << address;
-    EXPECT_FALSE(decodes(Beat{.author = author_of("A", address)})) << address;
+    EXPECT_FALSE(decodes(Heartbeat{.author = author_of("A", address)})) << address;
   }
-  EXPECT_FALSE(decodes(Beat{.author = author_of("a\nb", "a:7000")}));
+  EXPECT_FALSE(decodes(Heartbeat{.author = author_of("a\nb", "a:7000")}));
   EXPECT_FALSE(decodes(Switchover{.to = "a\nb"}));
   EXPECT_FALSE(decodes(genesis_of("a\nb", 1)));
 }
@@ -88,7 +88,7 @@ TEST(Plain, TimesThatWouldOverflow) {
   }
   for (const int64_t ns : {int64_t{-1}, INT64_MIN, INT64_MAX, kPlainInstantNsMax + 1}) {
     EXPECT_FALSE(decodes(claim_of(plain, ns))) << ns;
-    EXPECT_FALSE(decodes(Beat{.author = plain, .instant_ns = ns})) << ns;
+    EXPECT_FALSE(decodes(Heartbeat{.author = plain, .instant_ns = ns})) << ns;
     EXPECT_FALSE(decodes(Switchover{.to = "A", .instant_ns = ns})) << ns;
   }
 }

@@ -225,8 +225,8 @@ MemberFacts Process::facts() const {
 
 void Process::append(std::optional<Head> expected, std::string record) {
   const auto decoded = decode_record(record);
-  static constexpr const char* kKinds[] = {"",     "GENESIS", "CLAIM",     "TURNS",
-                                           "PART", "BEAT",    "SWITCHOVER"};
+  static constexpr const char* kKinds[] = {"",     "GENESIS",   "CLAIM",     "TURNS",
+                                           "PART", "HEARTBEAT", "SWITCHOVER"};
   std::string line = std::string("appends ") + kKinds[static_cast<int>(decoded->kind())];
   if (const auto* turns = std::get_if<Turns>(&decoded->body)) {
     line += " " + std::to_string(turns->first_turn) + "+" + std::to_string(turns->turns.size());

@@ -34,7 +34,7 @@ std::vector<Body> one_of_each() {
       Claim{.author = kAuthor, .instant_ns = 5, .times = {.lease_ns = 6, .failover_after_ns = 7}},
       Turns{.first_turn = 8, .turns = {"one", "", "three"}},
       Part{.turn = 9, .number = 1, .count = 2, .bytes = "part"},
-      Beat{.author = kAuthor, .instant_ns = 10, .written_back_turn = 11},
+      Heartbeat{.author = kAuthor, .instant_ns = 10, .written_back_turn = 11},
       Switchover{.to = "n2", .instant_ns = 12}};
 }
 

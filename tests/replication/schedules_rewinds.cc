@@ -31,13 +31,13 @@ size_t size_of(Stage* stage) { return stage->log().size(stage->log().leader()); 
 
 }  // namespace
 
-// B has read a BEAT that the engine lost. Turn 4 gets the same position.
+// B has read a HEARTBEAT that the engine lost. Turn 4 gets the same position.
 void rewind_to_same_position(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
   stage.pass(kSecond);
   stage.tick(kA);
-  demand(stage.has_append(kA), "A beats");
+  demand(stage.has_append(kA), "A sends a HEARTBEAT");
   stage.execute(kA);
   stage.read_all(kB);
   stage.fail_over(stage.log().durable(0));
@@ -113,7 +113,7 @@ void own_claim_lost_then_read(const Flaws& flaws) {
   demand(stage.is_promoted(kB), "B is promoted");
   stage.fail_over(before);
   stage.tick(kA);
-  demand(stage.has_append(kA), "A beats");
+  demand(stage.has_append(kA), "A sends a HEARTBEAT");
   stage.execute(kA);
   stage.answer(kA);
   demand(stage.may_answer_reads(kA), "A has a lease");
@@ -189,7 +189,7 @@ void fence_with_fold_ahead(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-// Turn 4 is in the log and nobody acknowledged it; a BEAT after it is lost.
+// Turn 4 is in the log and nobody acknowledged it; a HEARTBEAT after it is lost.
 void heal_with_accepted_unacked(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
@@ -200,7 +200,7 @@ void heal_with_accepted_unacked(const Flaws& flaws) {
   while (stage.has_read(kA)) stage.answer_read(kA);
   stage.pass(kSecond);
   stage.tick(kA);
-  demand(stage.has_append(kA), "A beats");
+  demand(stage.has_append(kA), "A sends a HEARTBEAT");
   stage.execute(kA);
   stage.give_up(kA);
   while (stage.has_read(kA)) stage.answer_read(kA);

@@ -12,8 +12,8 @@ namespace weir::server {
 namespace {
 
 using storage::replication::Author;
-using storage::replication::Beat;
 using storage::replication::Claim;
+using storage::replication::Heartbeat;
 using storage::replication::MemberFacts;
 using storage::replication::Turns;
 using ::testing::HasSubstr;
@@ -72,7 +72,7 @@ TEST(HostileLog, AnAuthorThatIsNotPlainStopsWhoReadsIt) {
   Node* const standby = stage.standby();
   const Author author{
       .node = standby->name, .address = "a\r\nmaster_host:evil:1", .incarnation = {}};
-  stage.forge(Beat{.author = author, .instant_ns = 1});
+  stage.forge(Heartbeat{.author = author, .instant_ns = 1});
   stage.pass(kSecond);
   EXPECT_THAT(reason_of(&stage, standby), HasSubstr("does not understand"));
   EXPECT_THAT(stage.ask(standby, {"INFO", "replication"}), Not(HasSubstr("evil")));

@@ -36,7 +36,7 @@ void ScriptService::note_counted_error() { parts_.executor->note_counted_error()
 
 void ScriptService::roll_back() { parts_.executor->roll_back(); }
 
-void ScriptService::beat() { parts_.shard_role->beat(); }
+void ScriptService::heartbeat() { parts_.shard_role->heartbeat(); }
 
 bool ScriptService::serve_while_busy(const RunningScript& script) {
   return parts_.busy->serve(script);

@@ -117,7 +117,7 @@ class Membership {
   virtual void act() = 0;
   // Tells the log that the primary lives, if that is due, and does nothing else. To be called from
   // time to time while a command runs long.
-  virtual void beat() = 0;
+  virtual void heartbeat() = 0;
   // Where the log has a socket, the watcher is told which; null: nobody watches any more.
   virtual void set_watcher(storage::SocketWatcher* watcher) = 0;
   // The socket is ready. May be called at any time; what has come waits for listen().

@@ -100,8 +100,8 @@ class ShardRole {
   void act() {
     if (membership_ != nullptr) membership_->act();
   }
-  void beat() {
-    if (membership_ != nullptr) membership_->beat();
+  void heartbeat() {
+    if (membership_ != nullptr) membership_->heartbeat();
   }
   int64_t next_ns() { return membership_ == nullptr ? kNotDue : membership_->next_ns(); }
 

@@ -170,7 +170,7 @@ void ShardMember::act() {
   if (serves() && trimmer_.due(now_ns)) trimmer_.trim(written_back_, board_.view(facts()), now_ns);
 }
 
-void ShardMember::beat() {
+void ShardMember::heartbeat() {
   if (!port_.is_promoted()) return;
   port_.enter_turn();
   // While a script runs, nobody watches the socket.
@@ -188,11 +188,13 @@ void ShardMember::begin_to_leave() {
   const std::vector<MemberSeen> all = members();
   const MemberSeen* const successor = successor_of(all);
   std::string to = successor == nullptr ? operator_requests_.other_primary() : successor->node;
-  operator_requests_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
+  operator_requests_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs,
+                           std::move(to));
 }
 
 bool ShardMember::has_left() const {
-  return !port_.is_promoted() || operator_requests_.has_left(replies_.turns().count(), clock_.boot_ns());
+  return !port_.is_promoted() ||
+         operator_requests_.has_left(replies_.turns().count(), clock_.boot_ns());
 }
 
 // What every event may have made possible.

@@ -5,8 +5,8 @@
 // 1. The protocol runs between turns. Answers of the log that come at other times wait for that.
 //    Only while a script runs long the primary takes in between that its appends are acknowledged,
 //    and tells the log that it lives, at the instant of the turn that runs. Its other answers may
-//    cost the role of primary, and with it the data under the script. By such a BEAT instants never
-//    run back along the log; a standby that takes over just then goes on that much earlier.
+//    cost the role of primary, and with it the data under the script. By such a HEARTBEAT instants
+//    never run back along the log; a standby that takes over just then goes on that much earlier.
 // 2. What the own store's log has is what the shared log has committed, or what was read there.
 // 3. A store that fails ends the process: another member goes on.
 #pragma once
@@ -47,7 +47,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   Result<void, std::string> begin(Server* server) override;
   void listen() override;
   void act() override;
-  void beat() override;
+  void heartbeat() override;
   void set_watcher(storage::SocketWatcher* watcher) override;
   void on_socket_ready() override;
   int64_t next_ns() override;

@@ -76,9 +76,9 @@ FAULTS = {
         # Reads are answered without a lease.
         ("return serves && state_.lease.covers(boot_ns, lease_ns)",
          "return serves && (mutated('s') || state_.lease.covers(boot_ns, lease_ns))"),
-        # No BEAT where there is always something to append.
-        ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
-        # After a SWITCHOVER of unknown outcome a BEAT settles what became of it.
+        # No HEARTBEAT where there is always something to append.
+        ("if (lacks_turns && !must_send_heartbeat &&", "if (lacks_turns && (mutated('E') || !must_send_heartbeat) &&"),
+        # After a SWITCHOVER of unknown outcome a HEARTBEAT settles what became of it.
         ("(state_.switchover.is_sent || is_drained)",
          "(mutated('H') ? !state_.switchover.is_sent && is_drained"
          " : state_.switchover.is_sent || is_drained)"),
