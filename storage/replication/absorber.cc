@@ -30,8 +30,8 @@ void Absorber::take(const Read& answer, Instants now) {
 }
 
 bool Absorber::absorb(const Record& record, Instants now) {
-  const int64_t superseded_lease_ns = state_.fold.times().lease_ns;
-  const Fold::Outcome outcome = state_.fold.apply(record.head, record.bytes);
+  const int64_t superseded_lease_ns = state_.log_state.times().lease_ns;
+  const LogState::Outcome outcome = state_.log_state.apply(record.head, record.bytes);
   if (outcome.verdict == Verdict::kImpossible) {
     meet_impossible(record.head);
     return false;
@@ -39,11 +39,12 @@ bool Absorber::absorb(const Record& record, Instants now) {
   if (!state_.is_primary()) state_.silence.new_record(state_.port->random());
   if (outcome.verdict == Verdict::kVoid) return true;
   state_.timeline.note(outcome.instant_ns, now);
-  if (outcome.kind == Kind::kGenesis && state_.fold.newest_turn() > state_.held.newest_local()) {
+  if (outcome.kind == Kind::kGenesis &&
+      state_.log_state.newest_turn() > state_.held.newest_local()) {
     state_.stop(Reason::kTrimmed);  // the shard was made from a directory that this member has not
     return false;
   }
-  if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.fold.stamp());
+  if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.log_state.stamp());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
   if (outcome.kind == Kind::kSwitchover && state_.primary_state != PrimaryState::kNone) {
     state_.demote(Reason::kSwitchedOver);
@@ -70,7 +71,7 @@ bool Absorber::absorb_claim(const Head& head, int64_t superseded_lease_ns, Insta
 }
 
 // A standby applies what it reads; a primary waits for the acknowledgement of what it sealed.
-bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
+bool Absorber::absorb_turns(const LogState::Outcome& outcome) {
   using Match = HeldTurns::Match;
   if (outcome.first_turn > state_.held.newest() + 1) {
     state_.stop(Reason::kTurnsDiffer);
@@ -79,7 +80,7 @@ bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
   for (size_t i = 0; i < outcome.turns.size(); ++i) {
     const Match match = state_.held.match(outcome.first_turn + i, outcome.turns[i]);
     if (match == Match::kSame || (match == Match::kNew && !state_.is_primary())) continue;
-    if (state_.is_primary() && state_.claims.is_own(state_.fold.epoch())) {
+    if (state_.is_primary() && state_.claims.is_own(state_.log_state.epoch())) {
       state_.stop(Reason::kTwin);
     } else if (match == Match::kLocalDiffers) {
       state_.stop(Reason::kTurnsDiffer);
@@ -91,7 +92,7 @@ bool Absorber::absorb_turns(const Fold::Outcome& outcome) {
     return false;
   }
   Batch batch{
-      .first_turn = outcome.first_turn, .turns = outcome.turns, .stamp = state_.fold.stamp()};
+      .first_turn = outcome.first_turn, .turns = outcome.turns, .stamp = state_.log_state.stamp()};
   if (state_.is_primary()) {
     state_.held.accept(std::move(batch));
     return true;
@@ -122,7 +123,7 @@ void Absorber::reach_end(bool brought_records, Instants now) {
   if (state_.role == Role::kJoining) state_.role = Role::kFollowing;
   state_.pace.poll_at_ns =
       now.boot_ns + (brought_records ? Pace::kPollAfterRecordsNs : Pace::kPollIdleNs);
-  if (state_.refused_at == state_.fold.head()) {
+  if (state_.refused_at == state_.log_state.head()) {
     state_.pace.append_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
   }
   state_.refused_at.reset();
@@ -160,7 +161,7 @@ void Absorber::end_search() {
   if (!stamp && (state_.held.newest_local() > 0 || !state_.local->stamps().empty()))
     return state_.stop(Reason::kRewoundTooFar);
   const uint64_t shard = state_.options.records.shard;
-  state_.fold = stamp ? Fold(shard, *stamp) : Fold(shard);
+  state_.log_state = stamp ? LogState(shard, *stamp) : LogState(shard);
   state_.held.forget_accepted();
 }
 

@@ -27,7 +27,7 @@ struct MemberFacts {
   Author author;
   Role role = Role::kJoining;
   uint64_t applied_turn = 0;
-  Head head;  // of its Fold
+  Head head;  // of its log state
   uint64_t written_back_turn = 0;
   Head written_back_head;                           // of the stamp of that turn
   uint64_t newest_record_version = kRecordVersion;  // that it reads

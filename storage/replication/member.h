@@ -9,12 +9,12 @@
 // 3. An epoch is this process's own only if it is the identity of a CLAIM that this very process
 //    sent, and only until a demotion: then all its epochs are spent, because
 //    appends of them may still be on their way.
-// 4. A turn is committed when the own Fold has accepted it and an append of this process at that
+// 4. A turn is committed when the own log state has accepted it and an append of this process at that
 //    place or after it was acknowledged. Reading one's own record is not enough: a log engine may
 //    show what it loses when it fails over.
 // 5. A sealed turn is committed, or lost by a demotion. Who is promoted appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
-// 6. The Fold is never ahead of the local log except by records of turns that a primary still
+// 6. The log state is never ahead of the local log except by records of turns that a primary still
 //    holds: at a demotion it starts again from the newest local stamp.
 #pragma once
 
@@ -70,7 +70,7 @@ class Member {
   // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
   // the state files: a log that was rewound may lack them, and they are compared or appended again.
   uint64_t turns_needed_from() const {
-    return state_.catch_up.search() ? 0 : state_.fold.next_turn();
+    return state_.catch_up.search() ? 0 : state_.log_state.next_turn();
   }
   int64_t next_deadline() const;
   bool may_seal() const { return state_.may_seal(); }
@@ -84,7 +84,7 @@ class Member {
   }
   bool may_release_early(int64_t boot_ns) const;
 
-  const Fold& fold() const { return state_.fold; }
+  const LogState& log_state() const { return state_.log_state; }
   const MemberFigures& figures() const { return state_.figures; }
   // One line for people, and for tests that compare states; it names no times.
   friend std::string describe(const Member& member);

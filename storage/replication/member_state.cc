@@ -7,9 +7,9 @@
 namespace weir::storage::replication {
 namespace {
 
-Fold fold_of_newest_stamp(const LocalTurns& local, uint64_t shard) {
+LogState log_state_of_newest_stamp(const LocalTurns& local, uint64_t shard) {
   const std::vector<Stamp> stamps = local.stamps();
-  return stamps.empty() ? Fold(shard) : Fold(shard, stamps.back());
+  return stamps.empty() ? LogState(shard) : LogState(shard, stamps.back());
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_tur
       local(local_turns),
       port(actions),
       times(given.times),
-      fold(fold_of_newest_stamp(*local_turns, given.records.shard)),
+      log_state(log_state_of_newest_stamp(*local_turns, given.records.shard)),
       held(local_turns),
       timeline(newest_instant_ns) {
   silence.new_record(port->random());
@@ -34,11 +34,11 @@ void MemberState::elect(int64_t wait_ns, Instants now) {
     pace.heartbeat_sent_at_ns = now.boot_ns;
   }
   lease.begin_epoch(wait_ns);
-  claim_due = times != fold.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
+  claim_due = times != log_state.times() ? ClaimDue::kForTimes : ClaimDue::kNo;
   if (primary_state == PrimaryState::kServing) return;  // only its times have changed
   if (primary_state != PrimaryState::kNone) primary_state = PrimaryState::kAppending;
   append_again_until = held.newest();
-  committed_turn = fold.newest_turn();
+  committed_turn = log_state.newest_turn();
   if (held.has_accepted()) committed_turn = held.first_accepted() - 1;
   if (primary_state == PrimaryState::kNone) let_out_turn = committed_turn;
 }
@@ -68,7 +68,7 @@ void MemberState::demote(Reason reason) {
   step_down();
   port->demote(reason);
   held.drop_sealed();
-  fold = fold_of_newest_stamp(*local, options.records.shard);
+  log_state = log_state_of_newest_stamp(*local, options.records.shard);
   catch_up.end_search();
 }
 
@@ -93,17 +93,17 @@ void MemberState::stop(Reason reason) {
 
 void MemberState::restamp_if_due(Instants now) {
   if (now.boot_ns - pace.restamped_at_ns < Pace::kRestampNs) return;
-  const bool applied = fold.has_begun() && fold.parts() == 0 &&
-                       fold.newest_turn() == held.newest_local() && !unsettled &&
+  const bool applied = log_state.has_begun() && log_state.parts() == 0 &&
+                       log_state.newest_turn() == held.newest_local() && !unsettled &&
                        !held.has_accepted();
   const bool heals =
       primary_state != PrimaryState::kNone && primary_state != PrimaryState::kServing;
   if (!applied || heals) return;
   // The oldest stamp stays: after a rewind there may be no other that the log confirms.
   const std::vector<Stamp> stamps = local->stamps();
-  if (stamps.empty() || stamps.front().turn() >= fold.newest_turn()) return;
+  if (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()) return;
   pace.restamped_at_ns = now.boot_ns;
-  port->restamp(fold.stamp());
+  port->restamp(log_state.stamp());
 }
 
 }  // namespace weir::storage::replication

@@ -9,9 +9,9 @@
 
 #include "storage/replication/catch_up.h"
 #include "storage/replication/claims.h"
-#include "storage/replication/fold.h"
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
+#include "storage/replication/log_state.h"
 #include "storage/replication/pace.h"
 #include "storage/replication/port.h"
 #include "storage/replication/record_maker.h"
@@ -73,7 +73,7 @@ struct MemberState {
   // A CLAIM of this process is the current epoch. Nothing leaves for `wait_ns` after it is
   // acknowledged.
   void elect(int64_t wait_ns, Instants now);
-  // An append was acknowledged that was sent then, and with it all that the Fold has accepted.
+  // An append was acknowledged that was sent then, and with it all that the log state has accepted.
   void acknowledge(int64_t sent_boot_ns, Instants now);
   // The member is promoted, or serves again after a rewind, when everything that this member held
   // beyond the log is committed and no other lease can run.
@@ -91,7 +91,7 @@ struct MemberState {
   Times times;  // for the next own CLAIM
 
   Role role = Role::kJoining;
-  Fold fold;
+  LogState log_state;
   HeldTurns held;
   Timeline timeline;
   Silence silence;

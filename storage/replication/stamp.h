@@ -1,4 +1,4 @@
-// What a fold of the shared log needs to go on without the records before a place.
+// What a log state needs to go on without the records before a place.
 //
 // A stamp stands in the local log beside the turns of one record and is written in one write with
 // them. It exists only at the end of a record, when every turn accepted so far is applied and no

@@ -25,17 +25,17 @@ std::string make_genesis() {
 
 void Chain::update(const SimEngine& log, size_t branch) {
   const std::vector<Record>& records = log.records(branch);
-  const uint64_t folded = fold_.head().position;
-  if (folded > records.size() || (folded > 0 && records[folded - 1].head != fold_.head())) {
+  const uint64_t applied = log_state_.head().position;
+  if (applied > records.size() || (applied > 0 && records[applied - 1].head != log_state_.head())) {
     *this = Chain(ends_at_impossible_);
   }
-  for (size_t at = fold_.head().position; at < records.size(); ++at) {
+  for (size_t at = log_state_.head().position; at < records.size(); ++at) {
     if (!take(records[at])) return;
   }
 }
 
 bool Chain::take(const Record& record) {
-  const Fold::Outcome outcome = fold_.apply(record.head, record.bytes);
+  const LogState::Outcome outcome = log_state_.apply(record.head, record.bytes);
   const std::string place = " at position " + std::to_string(record.head.position);
   if (outcome.verdict == Verdict::kImpossible && ends_at_impossible_) return false;
   if (outcome.verdict == Verdict::kImpossible) throw Violation("an impossible record" + place);

@@ -83,7 +83,7 @@ uint64_t Checker::promoted(const Process& process) {
   ++promotions_;
   if (process.branch() != log_->leader()) return promotions_;
   update();
-  const bool is_current = process.member().fold().epoch() == chain_.fold().epoch();
+  const bool is_current = process.member().log_state().epoch() == chain_.log_state().epoch();
   const bool is_right = is_current ? process.newest_turn() == chain_.turns()
                                    : process.newest_turn() <= chain_.turns();
   if (!is_right || chain_.state_at(process.newest_turn()) != process.state()) {

@@ -1,5 +1,5 @@
 // Sees everything that happens to all members, and throws a Violation where an invariant is broken.
-// It judges by the log of the present leader, folded by the real Fold.
+// It judges by the log of the present leader, read by the real LogState.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ std::string Stage::digest() const {
     text += "u" + std::to_string(actor.disk->unsynced() > 0);
     if (actor.process == nullptr) continue;
     const Member& member = actor.process->member();
-    text += digest.head(member.fold().head()) + "e" + digest.head(member.fold().epoch());
+    text += digest.head(member.log_state().head()) + "e" + digest.head(member.log_state().epoch());
     const std::string line = weir::storage::replication::describe(member);
     text += line.substr(0, line.find(" head")) + line.substr(line.find(" next"));
     text += may_answer_reads(i) ? "r" : "-";

@@ -23,7 +23,7 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
   EXPECT_EQ(stage.member(kA).figures().promotions, 1u);
-  EXPECT_EQ(stage.member(kA).fold().primary().node, "A");
+  EXPECT_EQ(stage.member(kA).log_state().primary().node, "A");
 }
 
 TEST(Member, WaitsForGenesis) {
@@ -242,7 +242,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   Stage stage({});
   stage.elect(kA);
   const int64_t boot_ns = 1000 * kSecond;
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 1500 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 1500 * kMs);
   const auto lasts = [&](int64_t ns) { return stage.member(kA).may_answer_reads(boot_ns + ns); };
   const auto sent = [&] {
     int64_t ns = 0;
@@ -256,7 +256,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   EXPECT_EQ(sent(), before - 750 * kMs) << "a shorter lease counts at once";
   EXPECT_TRUE(stage.is_promoted(kA));
   stage.append_all(kA);
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 750 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 750 * kMs);
   process.change_times({.lease_ns = 9 * kSecond, .failover_after_ns = 12 * kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_LE(sent(), before) << "a longer one counts when it is acknowledged";

@@ -217,7 +217,7 @@ MemberFacts Process::facts() const {
   facts.author = {.node = options_.node, .address = options_.node + ":6379", .incarnation = {}};
   facts.role = member_->role();
   facts.applied_turn = newest_turn();
-  facts.head = member_->fold().head();
+  facts.head = member_->log_state().head();
   facts.written_back_turn = disk_->base().turn;
   facts.written_back_head = disk_->base().stamp.head;
   return facts;

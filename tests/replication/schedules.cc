@@ -26,7 +26,7 @@ const std::vector<Schedule>& schedules() {
       {"own_claim_lost_then_read", own_claim_lost_then_read},
       {"standby_reconnects_before_primary", standby_reconnects_before_primary},
       {"old_leader_still_accepts", old_leader_still_accepts},
-      {"fence_with_fold_ahead", fence_with_fold_ahead},
+      {"fence_with_log_state_ahead", fence_with_log_state_ahead},
       {"heal_with_accepted_unacked", heal_with_accepted_unacked},
       {"unknown_record_version", unknown_record_version},
       {"overlapping_turns_are_void", overlapping_turns_are_void},

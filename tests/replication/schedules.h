@@ -53,7 +53,7 @@ void own_claim_lost_predecessor_appends(const Flaws& flaws);
 void own_claim_lost_then_read(const Flaws& flaws);
 void standby_reconnects_before_primary(const Flaws& flaws);
 void old_leader_still_accepts(const Flaws& flaws);
-void fence_with_fold_ahead(const Flaws& flaws);
+void fence_with_log_state_ahead(const Flaws& flaws);
 void heal_with_accepted_unacked(const Flaws& flaws);
 void unknown_record_version(const Flaws& flaws);
 void overlapping_turns_are_void(const Flaws& flaws);

@@ -140,7 +140,7 @@ void standby_reconnects_before_primary(const Flaws& flaws) {
   stage.pass(kSecond);
   stage.append_all(kA);
   demand(!stage.is_promoted(kA), "A is fenced");
-  demand(stage.member(kA).newest_turn() == stage.member(kA).fold().next_turn(),
+  demand(stage.member(kA).newest_turn() == stage.member(kA).log_state().next_turn(),
          "A is ahead of the log");
   commit_turns(&stage, kB, 1);
   stage.read_all(kA);
@@ -172,7 +172,7 @@ void old_leader_still_accepts(const Flaws& flaws) {
 }
 
 // A has read its own turn 4, which is not committed, when B is promoted.
-void fence_with_fold_ahead(const Flaws& flaws) {
+void fence_with_log_state_ahead(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
   stage.write(kA);
@@ -220,7 +220,7 @@ void unknown_record_version(const Flaws& flaws) {
   begin_with_records(&stage);
   stage.checker().expect_stops();
   std::string record =
-      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
+      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).log_state().epoch()},
                     Switchover{.to = "B"});
   record[1] = 2;
   stage.append_raw(record);
@@ -239,7 +239,7 @@ void overlapping_turns_are_void(const Flaws& flaws) {
   begin_with_records(&stage);
   const std::string turn = make_turn(1, 2, 3);
   stage.append_raw(
-      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).fold().epoch()},
+      encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).log_state().epoch()},
                     Turns{.first_turn = 3, .turns = {turn, turn, turn}}));
   commit_turns(&stage, kA, 2);
   stage.read_all(kB);

@@ -112,7 +112,7 @@ void MemberPort::promote(int64_t instant_ns) {
   parts_.replies->promote();
   server_->timeline().synchronise();
   spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
-               keys_->turn() + 1, member_->fold().epoch().position);
+               keys_->turn() + 1, member_->log_state().epoch().position);
   server_->shard_role().promote();
 }
 

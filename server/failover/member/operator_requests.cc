@@ -33,8 +33,8 @@ using storage::replication::Member;
 using storage::replication::Role;
 
 Result<void, std::string> OperatorRequests::order(const MemberOrder& order, const MemberView& seen,
-                                              const std::vector<MemberSeen>& members,
-                                              int64_t boot_ns) {
+                                                  const std::vector<MemberSeen>& members,
+                                                  int64_t boot_ns) {
   if (order.kind == MemberOrder::Kind::kSwitchover) {
     auto checked = check_heir(order.node, seen, members);
     if (checked) heir_ = order.node;
@@ -66,7 +66,7 @@ void OperatorRequests::act(Member* member, const std::string& self, const Instan
   claim(member, now);
   if (const auto heir = std::exchange(heir_, std::nullopt)) member->switch_over(*heir, now);
   if (!member->is_primary()) {
-    const std::string& primary = member->fold().primary().node;
+    const std::string& primary = member->log_state().primary().node;
     if (primary != self && primary != other_primary_) other_primary_ = primary;
     return;
   }

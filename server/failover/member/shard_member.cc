@@ -146,7 +146,7 @@ void ShardMember::listen() {
   port_.take_in(While::kBetweenTurns);
   settle();
   look_for_log(&replies_.absence(), port_.is_promoted(), plan_.times.lease_ns, server_);
-  const std::string& primary = member_->fold().primary().address;
+  const std::string& primary = member_->log_state().primary().address;
   primary_teller_.look(plan_.shard, primary, &server_->messages().pubsub());
   stale_clients_.look(primary, primary == plan_.address, clock_.boot_ns(), server_);
 }
@@ -232,7 +232,7 @@ Status ShardMember::append(uint64_t turn, std::string_view record) {
   if (!port_.is_promoted()) return Status::refused(refusal());
   const storage::replication::LogFacts facts = log_->facts();
   const size_t bytes_max =
-      facts.uses_parts ? storage::replication::Fold::kPartsBytesMax : facts.record_bytes_max;
+      facts.uses_parts ? storage::replication::LogState::kPartsBytesMax : facts.record_bytes_max;
   if (record.size() > bytes_max) {
     return Status::refused("ERR a turn of " + std::to_string(record.size()) +
                            " bytes is larger than the shared log takes, which is " +
@@ -243,17 +243,17 @@ Status ShardMember::append(uint64_t turn, std::string_view record) {
 }
 
 MemberView ShardMember::view() const {
-  const storage::replication::Fold& fold = member_->fold();
+  const storage::replication::LogState& log_state = member_->log_state();
   return {.shard = plan_.shard,
           .node = self_.node,
           .state = port_.stopped().copies && copies_->can_copy()
                        ? "copying"
                        : std::string(words_of(member_->role())),
           .serves = serves(),
-          .primary_address = fold.primary().address,
-          .primary_node = fold.primary().node,
-          .epoch = fold.epoch().position,
-          .position = fold.head().position,
+          .primary_address = log_state.primary().address,
+          .primary_node = log_state.primary().node,
+          .epoch = log_state.epoch().position,
+          .position = log_state.head().position,
           .turn = keys_->turn(),
           .committed = port_.is_promoted() ? member_->committed_turn() : keys_->logged_turn(),
           .stopped_because = port_.stopped().because};
@@ -264,7 +264,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
   facts.author = self_;
   facts.role = member_->role();
   facts.applied_turn = port_.is_promoted() ? member_->committed_turn() : keys_->turn();
-  facts.head = member_->fold().head();
+  facts.head = member_->log_state().head();
   facts.written_back_turn = port_.written_back_turn();
   facts.written_back_head = written_back_;
   facts.configuration_digest = digests_.configuration;
@@ -275,7 +275,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
 }
 
 std::vector<MemberSeen> ShardMember::members() const {
-  return board_.members(facts(), member_->fold().primary().node);
+  return board_.members(facts(), member_->log_state().primary().node);
 }
 
 void ShardMember::write_figures(FigureWriter& out) const {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 # File -> (what stands there, what stands there in the copy).
 FAULTS = {
-    "fold.cc": [
+    "log_state.cc": [
         # No epoch rule.
         ("if (epoch.position < epoch_.position) return Verdict::kVoid;",
          "const bool any_epoch = mutated('f') || mutated('n');"
@@ -68,8 +68,8 @@ FAULTS = {
         ("state_.acknowledge(sent.sent_boot_ns,",
          "state_.acknowledge(mutated('Z') ? now.boot_ns : sent.sent_boot_ns,"),
         # A shorter lease counts only when it is acknowledged.
-        ("std::min(state_.times.lease_ns, state_.fold.times().lease_ns)",
-         "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.fold.times().lease_ns)"),
+        ("std::min(state_.times.lease_ns, state_.log_state.times().lease_ns)",
+         "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.log_state.times().lease_ns)"),
         # Reads are answered after SWITCHOVER was sent.
         ("is_primary() && !state_.switchover.is_sent;",
          "is_primary() && (mutated('d') || !state_.switchover.is_sent);"),
@@ -83,14 +83,14 @@ FAULTS = {
          "(mutated('H') ? !state_.switchover.is_sent && is_drained"
          " : state_.switchover.is_sent || is_drained)"),
         # An earlier process of the same node has a shortcut to the role.
-        ("if (state_.fold.has_no_primary() ||",
-         "if (mutated('g') && state_.fold.primary().node == state_.options.self.node) return true;"
-         "if (state_.fold.has_no_primary() ||"),
+        ("if (state_.log_state.has_no_primary() ||",
+         "if (mutated('g') && state_.log_state.primary().node == state_.options.self.node) return true;"
+         "if (state_.log_state.has_no_primary() ||"),
         # An operator's claim does not wait for the lease before.
         ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
         # A primary whose own claim was lost does not wait either.
-        ("return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);",
-         "return send_claim(true, state_.fold.epoch() != state_.claims.newest() && !mutated('o'),"
+        ("return send_claim(true, state_.log_state.epoch() != state_.claims.newest(), now);",
+         "return send_claim(true, state_.log_state.epoch() != state_.claims.newest() && !mutated('o'),"
          " now);"),
     ],
     "member_state.cc": [
@@ -99,13 +99,13 @@ FAULTS = {
         # Promotion without appending again what the log lacks.
         ("append_again_until = held.newest();",
          "append_again_until = mutated('c') ? 0 : held.newest();"),
-        # The Fold stays where it is at a demotion.
-        ("fold = fold_of_newest_stamp(*local, options.records.shard); catch_up.",
-         "if (!mutated('k')) fold = fold_of_newest_stamp(*local, options.records.shard);"
+        # The log state stays where it is at a demotion.
+        ("log_state = log_state_of_newest_stamp(*local, options.records.shard); catch_up.",
+         "if (!mutated('k')) log_state = log_state_of_newest_stamp(*local, options.records.shard);"
          "\ncatch_up."),
         # The oldest stamp is replaced.
-        ("if (stamps.empty() || stamps.front().turn() >= fold.newest_turn()) return;",
-         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold.newest_turn()))"
+        ("if (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()) return;",
+         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()))"
          " return;"),
     ],
     "absorber.cc": [

@@ -11,7 +11,7 @@
 //               is void too: one without condition may reach a log that was rewound meanwhile;
 //   impossible  everything else: an unknown kind or version, a foreign shard, GENESIS elsewhere
 //               than at the beginning (whatever the epoch), and what no correct author could have
-//               appended there. Nothing after it may be folded, because what one member does not
+//               appended there. Nothing after it may be applied, because what one member does not
 //               understand another one may.
 //
 // Invariants
@@ -34,7 +34,7 @@ namespace weir::storage::replication {
 
 enum class Verdict { kValid, kVoid, kImpossible };
 
-class Fold {
+class LogState {
  public:
   // The most bytes that PARTs are put together to: twice what an engine takes in one record.
   static constexpr size_t kPartsBytesMax = 64 << 20;
@@ -49,9 +49,9 @@ class Fold {
   };
 
   // Before the first record. `shard` is the checksum that every record must carry.
-  explicit Fold(uint64_t shard) : shard_(shard) {}
+  explicit LogState(uint64_t shard) : shard_(shard) {}
   // Goes on after `stamp`. The primary's name is unknown until its next HEARTBEAT or CLAIM.
-  Fold(uint64_t shard, const Stamp& stamp);
+  LogState(uint64_t shard, const Stamp& stamp);
 
   // REQUIRES: `head` is the identity of `bytes`. An impossible record changes nothing.
   Outcome apply(const Head& head, std::string_view bytes);

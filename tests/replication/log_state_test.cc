@@ -1,4 +1,4 @@
-#include "storage/replication/fold.h"
+#include "storage/replication/log_state.h"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@
 namespace weir::storage::replication {
 namespace {
 
-constexpr uint64_t kFoldShard = 7;
-constexpr Times kFoldTimes = {.lease_ns = 15, .failover_after_ns = 20};
+constexpr uint64_t kLogStateShard = 7;
+constexpr Times kLogStateTimes = {.lease_ns = 15, .failover_after_ns = 20};
 
 Author author(const std::string& node) {
   return {.node = node, .address = node + ":7000", .incarnation = {1, 2}};
 }
 
 Claim claim_of(const std::string& node) {
-  return {.author = author(node), .instant_ns = 1, .times = kFoldTimes};
+  return {.author = author(node), .instant_ns = 1, .times = kLogStateTimes};
 }
 
 Genesis genesis() {
@@ -24,20 +24,20 @@ Genesis genesis() {
   return genesis;
 }
 
-// A log that is folded while it is written.
-class FoldTest : public testing::Test {
+// A log that is read while it is written.
+class LogStateTest : public testing::Test {
  protected:
-  FoldTest() { EXPECT_EQ(put(genesis(), {}), Verdict::kValid); }
+  LogStateTest() { EXPECT_EQ(put(genesis(), {}), Verdict::kValid); }
 
   Verdict put_bytes(const std::string& bytes) {
-    const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(bytes)};
-    outcome_ = fold_.apply(head, bytes);
+    const Head head{.position = log_state_.head().position + 1, .crc = crc64_xz(bytes)};
+    outcome_ = log_state_.apply(head, bytes);
     return outcome_.verdict;
   }
-  Verdict put(const Body& body, const Head& epoch, uint64_t shard = kFoldShard) {
+  Verdict put(const Body& body, const Head& epoch, uint64_t shard = kLogStateShard) {
     return put_bytes(encode_record({.nonce = ++nonce_, .shard = shard, .epoch = epoch}, body));
   }
-  Verdict put(const Body& body) { return put(body, fold_.epoch()); }
+  Verdict put(const Body& body) { return put(body, log_state_.epoch()); }
   Verdict claim(const std::string& node) { return put(claim_of(node)); }
   Verdict turns(uint64_t first, std::vector<std::string_view> turns) {
     return put(Turns{.first_turn = first, .turns = std::move(turns)});
@@ -46,42 +46,43 @@ class FoldTest : public testing::Test {
     return put(Part{.turn = turn, .number = number, .count = count, .bytes = bytes});
   }
 
-  Fold fold_{kFoldShard};
-  Fold::Outcome outcome_;
+  LogState log_state_{kLogStateShard};
+  LogState::Outcome outcome_;
   uint64_t nonce_ = 0;
 };
 
-TEST_F(FoldTest, GenesisBegins) {
-  EXPECT_TRUE(fold_.has_no_primary());
-  EXPECT_EQ(fold_.next_turn(), 5u);
-  EXPECT_EQ(fold_.epoch(), fold_.head());
-  EXPECT_EQ(fold_.times(), Times{});
+TEST_F(LogStateTest, GenesisBegins) {
+  EXPECT_TRUE(log_state_.has_no_primary());
+  EXPECT_EQ(log_state_.next_turn(), 5u);
+  EXPECT_EQ(log_state_.epoch(), log_state_.head());
+  EXPECT_EQ(log_state_.times(), Times{});
   EXPECT_EQ(put(genesis(), {}), Verdict::kImpossible) << "only at the beginning";
   EXPECT_EQ(put(genesis()), Verdict::kImpossible);
 }
 
-TEST(FoldBeginning, IsGenesisOnly) {
-  Fold fold(kFoldShard);
-  EXPECT_FALSE(fold.has_begun());
-  const std::string claim = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = {}}, Claim{});
-  EXPECT_EQ(fold.apply({1, crc64_xz(claim)}, claim).verdict, Verdict::kImpossible);
-  EXPECT_FALSE(fold.has_begun());
+TEST(LogStateBeginning, IsGenesisOnly) {
+  LogState log_state(kLogStateShard);
+  EXPECT_FALSE(log_state.has_begun());
+  const std::string claim =
+      encode_record({.nonce = 1, .shard = kLogStateShard, .epoch = {}}, Claim{});
+  EXPECT_EQ(log_state.apply({1, crc64_xz(claim)}, claim).verdict, Verdict::kImpossible);
+  EXPECT_FALSE(log_state.has_begun());
 }
 
-TEST_F(FoldTest, TheLastValidClaimNamesThePrimary) {
+TEST_F(LogStateTest, TheLastValidClaimNamesThePrimary) {
   EXPECT_EQ(claim("a"), Verdict::kValid);
-  EXPECT_EQ(fold_.primary().node, "a");
-  EXPECT_EQ(fold_.times(), kFoldTimes);
+  EXPECT_EQ(log_state_.primary().node, "a");
+  EXPECT_EQ(log_state_.times(), kLogStateTimes);
   EXPECT_EQ(claim("b"), Verdict::kValid);
-  EXPECT_EQ(fold_.primary().node, "b");
-  EXPECT_EQ(fold_.epoch(), fold_.head());
-  EXPECT_FALSE(fold_.has_no_primary());
+  EXPECT_EQ(log_state_.primary().node, "b");
+  EXPECT_EQ(log_state_.epoch(), log_state_.head());
+  EXPECT_FALSE(log_state_.has_no_primary());
 }
 
 // The fault "no epoch rule" shows here only: at the log, the condition fences too.
-TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
+TEST_F(LogStateTest, RecordsOfAnOlderEpochAreVoid) {
   claim("a");
-  const Head old = fold_.epoch();
+  const Head old = log_state_.epoch();
   claim("b");
   EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, old), Verdict::kVoid);
   EXPECT_EQ(put(Turns{.first_turn = 9, .turns = {"x"}}, old), Verdict::kVoid);
@@ -89,39 +90,39 @@ TEST_F(FoldTest, RecordsOfAnOlderEpochAreVoid) {
   EXPECT_EQ(put(Heartbeat{.author = author("a")}, old), Verdict::kVoid);
   EXPECT_EQ(put(claim_of("a"), old), Verdict::kVoid);
   EXPECT_EQ(put(Switchover{.to = "c"}, old), Verdict::kVoid);
-  EXPECT_EQ(fold_.next_turn(), 5u);
-  EXPECT_EQ(fold_.primary().node, "b");
-  EXPECT_EQ(fold_.switchover_to(), "");
+  EXPECT_EQ(log_state_.next_turn(), 5u);
+  EXPECT_EQ(log_state_.primary().node, "b");
+  EXPECT_EQ(log_state_.switchover_to(), "");
 }
 
-TEST_F(FoldTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
+TEST_F(LogStateTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
   claim("a");
-  const Head twin{.position = fold_.epoch().position, .crc = fold_.epoch().crc + 1};
-  const Head later{.position = fold_.epoch().position + 1, .crc = 1};
+  const Head twin{.position = log_state_.epoch().position, .crc = log_state_.epoch().crc + 1};
+  const Head later{.position = log_state_.epoch().position + 1, .crc = 1};
   for (const Head& epoch : {twin, later}) {
     EXPECT_EQ(put(Heartbeat{}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(claim_of("b"), epoch), Verdict::kVoid);
   }
-  EXPECT_EQ(fold_.primary().node, "a");
+  EXPECT_EQ(log_state_.primary().node, "a");
 }
 
-TEST_F(FoldTest, TurnsCountWithoutGaps) {
+TEST_F(LogStateTest, TurnsCountWithoutGaps) {
   claim("a");
   EXPECT_EQ(turns(5, {"five", "six"}), Verdict::kValid);
   EXPECT_EQ(outcome_.first_turn, 5u);
   EXPECT_EQ(outcome_.turns, (std::vector<std::string>{"five", "six"}));
-  EXPECT_EQ(fold_.next_turn(), 7u);
+  EXPECT_EQ(log_state_.next_turn(), 7u);
   EXPECT_EQ(turns(5, {"five"}), Verdict::kVoid);
   EXPECT_EQ(turns(6, {"six", "seven", "eight"}), Verdict::kVoid) << "void as a whole";
   EXPECT_TRUE(outcome_.turns.empty());
-  EXPECT_EQ(fold_.next_turn(), 7u);
+  EXPECT_EQ(log_state_.next_turn(), 7u);
   EXPECT_EQ(turns(8, {"eight"}), Verdict::kImpossible);
   EXPECT_EQ(turns(7, {}), Verdict::kImpossible);
-  EXPECT_EQ(fold_.newest_turn(), 6u);
+  EXPECT_EQ(log_state_.newest_turn(), 6u);
 }
 
-TEST_F(FoldTest, PartsMakeATurn) {
+TEST_F(LogStateTest, PartsMakeATurn) {
   claim("a");
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kImpossible) << "the first is missing";
   EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kValid);
@@ -133,85 +134,86 @@ TEST_F(FoldTest, PartsMakeATurn) {
   EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kImpossible) << "between parts";
   EXPECT_EQ(put(Heartbeat{}), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
-  EXPECT_EQ(fold_.parts(), 2u);
+  EXPECT_EQ(log_state_.parts(), 2u);
   EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kValid);
   EXPECT_EQ(outcome_.turns, std::vector<std::string>{"abc"});
-  EXPECT_EQ(fold_.next_turn(), 6u);
-  EXPECT_EQ(fold_.parts(), 0u);
+  EXPECT_EQ(log_state_.next_turn(), 6u);
+  EXPECT_EQ(log_state_.parts(), 0u);
   EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kVoid);
   EXPECT_EQ(part(7, 1, 3, "a"), Verdict::kImpossible);
 }
 
 // An author may send a part again whose fate it does not know.
-TEST_F(FoldTest, APartTwiceIsVoidAndCountsOnce) {
+TEST_F(LogStateTest, APartTwiceIsVoidAndCountsOnce) {
   claim("a");
   EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kValid);
   EXPECT_EQ(part(5, 2, 3, "b"), Verdict::kVoid);
   EXPECT_EQ(part(5, 1, 3, "a"), Verdict::kVoid);
-  EXPECT_EQ(fold_.parts(), 2u);
+  EXPECT_EQ(log_state_.parts(), 2u);
   EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kValid);
   EXPECT_EQ(outcome_.turns, std::vector<std::string>{"abc"});
   EXPECT_EQ(part(5, 3, 3, "c"), Verdict::kVoid);
   EXPECT_TRUE(outcome_.turns.empty());
-  EXPECT_EQ(fold_.next_turn(), 6u);
+  EXPECT_EQ(log_state_.next_turn(), 6u);
 }
 
-TEST_F(FoldTest, PartsHaveABound) {
+TEST_F(LogStateTest, PartsHaveABound) {
   claim("a");
-  const std::string large(Fold::kPartsBytesMax / 4, 'a');
+  const std::string large(LogState::kPartsBytesMax / 4, 'a');
   for (uint64_t number = 1; number <= 4; ++number)
     EXPECT_EQ(part(5, number, UINT64_MAX, large), Verdict::kValid);
   EXPECT_EQ(part(5, 5, UINT64_MAX, "b"), Verdict::kImpossible);
-  EXPECT_EQ(fold_.parts(), 4u);
+  EXPECT_EQ(log_state_.parts(), 4u);
 }
 
-TEST_F(FoldTest, AClaimDropsUnfinishedParts) {
+TEST_F(LogStateTest, AClaimDropsUnfinishedParts) {
   claim("a");
   part(5, 1, 2, "a");
   claim("b");
-  EXPECT_EQ(fold_.parts(), 0u);
+  EXPECT_EQ(log_state_.parts(), 0u);
   EXPECT_EQ(turns(5, {"x"}), Verdict::kValid);
 }
 
-TEST_F(FoldTest, ASwitchoverCountsWhileItIsTheEnd) {
+TEST_F(LogStateTest, ASwitchoverCountsWhileItIsTheEnd) {
   claim("a");
   EXPECT_EQ(put(Switchover{.to = "b"}), Verdict::kValid);
-  EXPECT_EQ(fold_.switchover_to(), "b");
+  EXPECT_EQ(log_state_.switchover_to(), "b");
   EXPECT_EQ(turns(1, {"void"}), Verdict::kVoid);
-  EXPECT_EQ(fold_.switchover_to(), "") << "a void record is an end too";
+  EXPECT_EQ(log_state_.switchover_to(), "") << "a void record is an end too";
 }
 
-TEST_F(FoldTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
+TEST_F(LogStateTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   claim("a");
-  const Head before = fold_.head();
+  const Head before = log_state_.head();
   EXPECT_EQ(put_bytes("no record"), Verdict::kImpossible);
-  EXPECT_EQ(put(Heartbeat{}, fold_.epoch(), kFoldShard + 1), Verdict::kImpossible)
+  EXPECT_EQ(put(Heartbeat{}, log_state_.epoch(), kLogStateShard + 1), Verdict::kImpossible)
       << "a foreign shard";
-  std::string newer =
-      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Heartbeat{});
+  std::string newer = encode_record(
+      {.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()}, Heartbeat{});
   newer[1] = kRecordVersion + 1;
   EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
-  const std::string heartbeat =
-      encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()}, Heartbeat{});
-  EXPECT_EQ(fold_.apply({before.position + 2, crc64_xz(heartbeat)}, heartbeat).verdict,
+  const std::string heartbeat = encode_record(
+      {.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()}, Heartbeat{});
+  EXPECT_EQ(log_state_.apply({before.position + 2, crc64_xz(heartbeat)}, heartbeat).verdict,
             Verdict::kImpossible)
       << "a gap";
-  EXPECT_EQ(fold_.head(), before);
+  EXPECT_EQ(log_state_.head(), before);
 }
 
-TEST_F(FoldTest, GoesOnAfterAStamp) {
+TEST_F(LogStateTest, GoesOnAfterAStamp) {
   claim("a");
   turns(5, {"five"});
-  Fold other(kFoldShard, *decode_stamp(encode_stamp(fold_.stamp())));
-  EXPECT_EQ(other.stamp(), fold_.stamp());
+  LogState other(kLogStateShard, *decode_stamp(encode_stamp(log_state_.stamp())));
+  EXPECT_EQ(other.stamp(), log_state_.stamp());
   EXPECT_EQ(other.primary().node, "") << "until its next record";
-  const std::string next = encode_record({.nonce = 1, .shard = kFoldShard, .epoch = fold_.epoch()},
-                                         Turns{.first_turn = 6, .turns = {"six"}});
-  const Head head{.position = fold_.head().position + 1, .crc = crc64_xz(next)};
+  const std::string next =
+      encode_record({.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()},
+                    Turns{.first_turn = 6, .turns = {"six"}});
+  const Head head{.position = log_state_.head().position + 1, .crc = crc64_xz(next)};
   EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);
-  EXPECT_EQ(fold_.apply(head, next).verdict, Verdict::kValid);
-  EXPECT_EQ(other.stamp(), fold_.stamp());
+  EXPECT_EQ(log_state_.apply(head, next).verdict, Verdict::kValid);
+  EXPECT_EQ(other.stamp(), log_state_.stamp());
 }
 
 }  // namespace

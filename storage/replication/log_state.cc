@@ -1,4 +1,4 @@
-#include "storage/replication/fold.h"
+#include "storage/replication/log_state.h"
 
 #include <utility>
 
@@ -6,14 +6,14 @@
 
 namespace weir::storage::replication {
 
-Fold::Fold(uint64_t shard, const Stamp& stamp)
+LogState::LogState(uint64_t shard, const Stamp& stamp)
     : shard_(shard),
       head_(stamp.head),
       epoch_(stamp.epoch),
       times_(stamp.times),
       next_turn_(stamp.next_turn) {}
 
-Fold::Outcome Fold::apply(const Head& head, std::string_view bytes) {
+LogState::Outcome LogState::apply(const Head& head, std::string_view bytes) {
   Outcome outcome;
   const auto record = decode_record(bytes);
   if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {
@@ -30,12 +30,12 @@ Fold::Outcome Fold::apply(const Head& head, std::string_view bytes) {
   return outcome;
 }
 
-Stamp Fold::stamp() const {
+Stamp LogState::stamp() const {
   WEIR_CHECK(parts_ == 0 && has_begun());
   return {.head = head_, .epoch = epoch_, .next_turn = next_turn_, .times = times_};
 }
 
-Verdict Fold::judge(const DecodedRecord& record, const Head& head) const {
+Verdict LogState::judge(const DecodedRecord& record, const Head& head) const {
   const bool is_genesis = record.kind() == Kind::kGenesis;
   if (is_genesis || head.position == 1) {
     const bool valid = is_genesis && head.position == 1 && record.envelope.epoch == Head{};
@@ -62,13 +62,13 @@ Verdict Fold::judge(const DecodedRecord& record, const Head& head) const {
   return Verdict::kValid;
 }
 
-Verdict Fold::judge_turns(const Turns& turns) const {
+Verdict LogState::judge_turns(const Turns& turns) const {
   if (turns.turns.empty()) return Verdict::kImpossible;
   if (turns.first_turn < next_turn_) return Verdict::kVoid;
   return turns.first_turn == next_turn_ && parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
 }
 
-Verdict Fold::judge_part(const Part& part) const {
+Verdict LogState::judge_part(const Part& part) const {
   if (part.number == 0 || part.number > part.count) return Verdict::kImpossible;
   if (part.turn < next_turn_) return Verdict::kVoid;
   if (part.turn > next_turn_) return Verdict::kImpossible;
@@ -78,12 +78,12 @@ Verdict Fold::judge_part(const Part& part) const {
   return part.number == parts_ + 1 ? Verdict::kValid : Verdict::kImpossible;
 }
 
-void Fold::take(const Genesis& genesis, const Head& head, Outcome*) {
+void LogState::take(const Genesis& genesis, const Head& head, Outcome*) {
   epoch_ = head;
   next_turn_ = genesis.first_turn;
 }
 
-void Fold::take(const Claim& claim, const Head& head, Outcome* outcome) {
+void LogState::take(const Claim& claim, const Head& head, Outcome* outcome) {
   epoch_ = head;
   primary_ = claim.author;
   times_ = claim.times;
@@ -91,14 +91,14 @@ void Fold::take(const Claim& claim, const Head& head, Outcome* outcome) {
   drop_parts();
 }
 
-void Fold::take(const Turns& turns, const Head&, Outcome* outcome) {
+void LogState::take(const Turns& turns, const Head&, Outcome* outcome) {
   outcome->first_turn = next_turn_;
   outcome->turns.assign(turns.turns.begin(), turns.turns.end());
   outcome->instant_ns = turn_instant_ns(turns.turns.back());
   next_turn_ += turns.turns.size();
 }
 
-void Fold::take(const Part& part, const Head&, Outcome* outcome) {
+void LogState::take(const Part& part, const Head&, Outcome* outcome) {
   parts_wanted_ = part.count;
   part_bytes_ += part.bytes;
   if (++parts_ < parts_wanted_) return;
@@ -108,17 +108,17 @@ void Fold::take(const Part& part, const Head&, Outcome* outcome) {
   drop_parts();
 }
 
-void Fold::take(const Heartbeat& heartbeat, const Head&, Outcome* outcome) {
+void LogState::take(const Heartbeat& heartbeat, const Head&, Outcome* outcome) {
   primary_ = heartbeat.author;
   outcome->instant_ns = heartbeat.instant_ns;
 }
 
-void Fold::take(const Switchover& switchover, const Head&, Outcome* outcome) {
+void LogState::take(const Switchover& switchover, const Head&, Outcome* outcome) {
   switchover_to_ = switchover.to;
   outcome->instant_ns = switchover.instant_ns;
 }
 
-void Fold::drop_parts() {
+void LogState::drop_parts() {
   parts_ = parts_wanted_ = 0;
   part_bytes_.clear();
 }
