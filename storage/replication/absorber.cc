@@ -8,7 +8,7 @@ namespace weir::storage::replication {
 void Absorber::take(const Read& answer, Instants now) {
   using Outcome = Read::Outcome;
   if (answer.outcome == Outcome::kFailed) {
-    state_.silence.failed_read();
+    state_.failure_detector.failed_read();
     state_.pace.read_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
     state_.catch_up.must_read();
   } else if (answer.outcome == Outcome::kDamaged) {
@@ -22,7 +22,7 @@ void Absorber::take(const Read& answer, Instants now) {
     begin_search();
   } else {
     state_.catch_up.must_read();
-    state_.silence.successful_read(now.boot_ns);
+    state_.failure_detector.successful_read(now.boot_ns);
     const bool whole = std::all_of(answer.records.begin(), answer.records.end(),
                                    [&](const Record& record) { return absorb(record, now); });
     if (whole && answer.at_end) reach_end(!answer.records.empty(), now);
@@ -36,7 +36,7 @@ bool Absorber::absorb(const Record& record, Instants now) {
     meet_impossible(record.head);
     return false;
   }
-  if (!state_.is_primary()) state_.silence.new_record(state_.port->random());
+  if (!state_.is_primary()) state_.failure_detector.new_record(state_.port->random());
   if (outcome.verdict == Verdict::kVoid) return true;
   state_.timeline.note(outcome.instant_ns, now);
   if (outcome.kind == Kind::kGenesis &&
@@ -136,7 +136,7 @@ void Absorber::reach_end(bool brought_records, Instants now) {
 // member is primary, until it has claimed the role again.
 void Absorber::begin_search() {
   ++state_.figures.rewinds;
-  state_.silence.failed_read();
+  state_.failure_detector.failed_read();
   state_.refused_at.reset();
   if (state_.primary_state != PrimaryState::kNone) {
     state_.role = Role::kPrimary;

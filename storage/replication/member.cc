@@ -51,7 +51,7 @@ bool Member::appended(const Appended& answer, Instants now, While when) {
     return true;
   }
   state_.unsettled = is_primary();
-  if (sent.kind == Kind::kClaim && !is_primary()) state_.silence.unacknowledged_claim();
+  if (sent.kind == Kind::kClaim && !is_primary()) state_.failure_detector.unacknowledged_claim();
   if (answer.outcome == Appended::Outcome::kUnknown || !is_primary()) {
     state_.pace.append_again_at_ns = Pace::after_failure(now.boot_ns, state_.port->random());
   } else {
@@ -151,7 +151,7 @@ bool Member::may_claim() const {
   if (state_.log_state.has_no_primary() ||
       state_.log_state.switchover_to() == state_.options.self.node)
     return true;
-  return state_.silence.is_over(state_.times, state_.log_state.times());
+  return state_.failure_detector.is_over(state_.times, state_.log_state.times());
 }
 
 // The member has read to the end and its CLAIM is the current epoch, unless it heals.

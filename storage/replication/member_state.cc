@@ -23,7 +23,7 @@ MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_tur
       log_state(log_state_of_newest_stamp(*local_turns, given.records.shard)),
       held(local_turns),
       timeline(newest_instant_ns) {
-  silence.new_record(port->random());
+  failure_detector.new_record(port->random());
 }
 
 void MemberState::elect(int64_t wait_ns, Instants now) {
@@ -81,7 +81,7 @@ void MemberState::step_down() {
   unsettled = false;
   claim_due = ClaimDue::kNo;
   switchover = {};
-  silence.new_record(port->random());
+  failure_detector.new_record(port->random());
 }
 
 void MemberState::stop(Reason reason) {

@@ -9,6 +9,7 @@
 
 #include "storage/replication/catch_up.h"
 #include "storage/replication/claims.h"
+#include "storage/replication/failure_detector.h"
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
 #include "storage/replication/log_state.h"
@@ -16,7 +17,6 @@
 #include "storage/replication/port.h"
 #include "storage/replication/record_maker.h"
 #include "storage/replication/role.h"
-#include "storage/replication/silence.h"
 #include "storage/replication/timeline.h"
 
 namespace weir::storage::replication {
@@ -94,7 +94,7 @@ struct MemberState {
   LogState log_state;
   HeldTurns held;
   Timeline timeline;
-  Silence silence;
+  FailureDetector failure_detector;
   Lease lease;
   Claims claims;
   Pace pace;

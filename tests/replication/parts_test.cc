@@ -1,11 +1,11 @@
-// The smaller parts of a member: the count of silence, the search for a common stamp, the lease,
+// The smaller parts of a member: the failure detector, the search for a common stamp, the lease,
 // the timeline, own epochs, and the turns it holds.
 #include <gtest/gtest.h>
 
 #include "storage/replication/claims.h"
+#include "storage/replication/failure_detector.h"
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
-#include "storage/replication/silence.h"
 #include "storage/replication/stamp_search.h"
 #include "storage/replication/stamp_trail.h"
 #include "storage/replication/timeline.h"
@@ -17,11 +17,11 @@ namespace {
 
 constexpr Times kTimes = {.lease_ns = 1500 * kMs, .failover_after_ns = 2 * kSecond};
 
-Silence silent_for(int reads, int64_t step_ns) {
-  Silence silence;
-  silence.new_record(0);
-  for (int i = 0; i <= reads; ++i) silence.successful_read(i * step_ns);
-  return silence;
+FailureDetector silent_for(int reads, int64_t step_ns) {
+  FailureDetector detector;
+  detector.new_record(0);
+  for (int i = 0; i <= reads; ++i) detector.successful_read(i * step_ns);
+  return detector;
 }
 
 Stamp stamp_at(uint64_t position, uint64_t turn) {
@@ -51,48 +51,48 @@ TEST(StampTrail, ARewindTakesPlacesBack) {
   EXPECT_EQ(trail.reached(24), stamp_at(1, 0).head);
 }
 
-TEST(Silence, CountsWhatItReads) {
+TEST(FailureDetector, CountsWhatItReads) {
   EXPECT_EQ(silent_for(19, 100 * kMs).sum_ns(), 1900 * kMs);
   EXPECT_FALSE(silent_for(19, 100 * kMs).is_over(kTimes, kTimes));
   EXPECT_TRUE(silent_for(21, 100 * kMs).is_over(kTimes, kTimes));
 }
 
-TEST(Silence, OwnPausesCountLittle) {
-  EXPECT_EQ(silent_for(1, 3600 * kSecond).sum_ns(), Silence::kStepMaxNs);
+TEST(FailureDetector, OwnPausesCountLittle) {
+  EXPECT_EQ(silent_for(1, 3600 * kSecond).sum_ns(), FailureDetector::kStepMaxNs);
   EXPECT_EQ(silent_for(1, -kSecond).sum_ns(), 0);
 }
 
-TEST(Silence, StartsAgain) {
-  Silence silence = silent_for(30, 100 * kMs);
-  silence.failed_read();
-  EXPECT_EQ(silence.sum_ns(), 0);
-  EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), 2 * kSecond + 1 + Silence::kTroubleNs);
-  silence.successful_read(10 * kSecond);
-  EXPECT_EQ(silence.sum_ns(), 0) << "the time since before the failure does not count";
-  silence.new_record(0);
-  EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), 2 * kSecond + 1) << "the trouble is over";
+TEST(FailureDetector, StartsAgain) {
+  FailureDetector detector = silent_for(30, 100 * kMs);
+  detector.failed_read();
+  EXPECT_EQ(detector.sum_ns(), 0);
+  EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), 2 * kSecond + 1 + FailureDetector::kTroubleNs);
+  detector.successful_read(10 * kSecond);
+  EXPECT_EQ(detector.sum_ns(), 0) << "the time since before the failure does not count";
+  detector.new_record(0);
+  EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), 2 * kSecond + 1) << "the trouble is over";
 }
 
-TEST(Silence, WaitsLongerForEachClaimInVain) {
-  Silence silence = silent_for(30, 100 * kMs);
-  int64_t wanted = silence.wanted_ns(kTimes, kTimes);
+TEST(FailureDetector, WaitsLongerForEachClaimInVain) {
+  FailureDetector detector = silent_for(30, 100 * kMs);
+  int64_t wanted = detector.wanted_ns(kTimes, kTimes);
   for (int i = 0; i < 10; ++i) {
-    silence.unacknowledged_claim();
-    EXPECT_EQ(silence.sum_ns(), 0);
-    wanted = std::min(2 * wanted, Silence::kDoubledNsMax);
-    EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), wanted);
+    detector.unacknowledged_claim();
+    EXPECT_EQ(detector.sum_ns(), 0);
+    wanted = std::min(2 * wanted, FailureDetector::kDoubledNsMax);
+    EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), wanted);
   }
   EXPECT_EQ(wanted, 30 * kSecond);
 }
 
-TEST(Silence, RespectsEveryConstant) {
-  Silence silence;
-  silence.new_record(5);
+TEST(FailureDetector, RespectsEveryConstant) {
+  FailureDetector detector;
+  detector.new_record(5);
   const Times slow = {.lease_ns = 0, .failover_after_ns = 9 * kSecond};
   const Times leasing = {.lease_ns = 9 * kSecond, .failover_after_ns = kSecond};
-  EXPECT_EQ(silence.wanted_ns(slow, kTimes), 9 * kSecond + 5);
-  EXPECT_EQ(silence.wanted_ns(kTimes, slow), 9 * kSecond + 5);
-  EXPECT_EQ(silence.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
+  EXPECT_EQ(detector.wanted_ns(slow, kTimes), 9 * kSecond + 5);
+  EXPECT_EQ(detector.wanted_ns(kTimes, slow), 9 * kSecond + 5);
+  EXPECT_EQ(detector.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
 }
 
 Stamp stamp_at(uint64_t position) {

@@ -42,7 +42,7 @@ FAULTS = {
         # A SWITCHOVER counts when it is not the end of the log any more.
         ("switchover_to_.clear();", "if (!mutated('W')) switchover_to_.clear();"),
     ],
-    "silence.cc": [
+    "failure_detector.cc": [
         # Claims in vain do not make it wait longer.
         ("claim < unacknowledged_claims_", "!mutated('D') && claim < unacknowledged_claims_"),
         # A read that comes late starts the count again.
@@ -53,8 +53,8 @@ FAULTS = {
         ("boot_ns - *last_read_ns_, 0, kStepMaxNs);",
          "boot_ns - *last_read_ns_, 0, mutated('r') ? INT64_MAX : kStepMaxNs);"),
         # A failed read does not start the count again.
-        ("void Silence::failed_read() { sum_ns_ = 0;",
-         "void Silence::failed_read() { if (!mutated('u')) sum_ns_ = 0;"),
+        ("void FailureDetector::failed_read() { sum_ns_ = 0;",
+         "void FailureDetector::failed_read() { if (!mutated('u')) sum_ns_ = 0;"),
         # The lease may be longer than the count.
         ("current.lease_ns + current.lease_ns / 3 + 1});",
          "mutated('i') ? 0 : current.lease_ns + current.lease_ns / 3 + 1});"

@@ -1,33 +1,33 @@
-#include "storage/replication/silence.h"
+#include "storage/replication/failure_detector.h"
 
 #include <algorithm>
 
 namespace weir::storage::replication {
 
-void Silence::new_record(uint64_t random) {
+void FailureDetector::new_record(uint64_t random) {
   sum_ns_ = 0;
   spread_ns_ = static_cast<int64_t>(random % kSpreadNs);
   unacknowledged_claims_ = 0;
   had_trouble_ = false;
 }
 
-void Silence::successful_read(int64_t boot_ns) {
+void FailureDetector::successful_read(int64_t boot_ns) {
   if (last_read_ns_) sum_ns_ += std::clamp<int64_t>(boot_ns - *last_read_ns_, 0, kStepMaxNs);
   last_read_ns_ = boot_ns;
 }
 
-void Silence::failed_read() {
+void FailureDetector::failed_read() {
   sum_ns_ = 0;
   last_read_ns_.reset();
   had_trouble_ = true;
 }
 
-void Silence::unacknowledged_claim() {
+void FailureDetector::unacknowledged_claim() {
   sum_ns_ = 0;
   ++unacknowledged_claims_;
 }
 
-int64_t Silence::wanted_ns(const Times& own, const Times& current) const {
+int64_t FailureDetector::wanted_ns(const Times& own, const Times& current) const {
   int64_t wanted = std::max({own.failover_after_ns, current.failover_after_ns,
                              current.lease_ns + current.lease_ns / 3 + 1});
   wanted += spread_ns_;

@@ -1,5 +1,5 @@
-// How long a standby has itself read that the log is silent. It claims the role of primary after
-// that.
+// Detects that the primary has failed: how long a standby has itself read that the log is silent.
+// It claims the role of primary after that.
 //
 // Each successful read that brings nothing adds the time since the read before it, but at most
 // kStepMaxNs: so a standby that was stopped, and an engine that was away, depose nobody. A new
@@ -17,7 +17,7 @@
 
 namespace weir::storage::replication {
 
-class Silence {
+class FailureDetector {
  public:
   static constexpr int64_t kStepMaxNs = 250 * kNsPerMs;
   static constexpr int64_t kSpreadNs = 300 * kNsPerMs;  // added at random, so that two do not meet
