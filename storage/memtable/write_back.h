@@ -2,7 +2,7 @@
 // value to the store, and marks the entries clean when the store has taken the pass as a whole.
 //
 // A pass that began when turn T was the newest covers every change up to T, because an entry that
-// changed after T was handed over is dirty again: so W becomes T, or where turns have stamps the
+// changed after T was handed over is dirty again: so W becomes T, or where turns have bookmarks the
 // newest one up to T that has. Each step is bounded, so that the loop is never held. No queue by
 // age is kept, and an entry needs no turn number, because a pass takes all that is dirty. What is
 // given up is a finer W: the log is dropped a pass at a time.

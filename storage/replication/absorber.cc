@@ -13,7 +13,7 @@ void Absorber::take(const Read& answer, Instants now) {
     state_.catch_up.must_read();
   } else if (answer.outcome == Outcome::kDamaged) {
     state_.stop(Reason::kDamaged);
-  } else if (StampSearch* const search = state_.catch_up.search()) {
+  } else if (BookmarkSearch* const search = state_.catch_up.search()) {
     search->answer(answer.outcome);
     if (search->is_done()) end_search();
   } else if (answer.outcome == Outcome::kTrimmed) {
@@ -44,7 +44,7 @@ bool Absorber::absorb(const Record& record, Instants now) {
     state_.stop(Reason::kTrimmed);  // the shard was made from a directory that this member has not
     return false;
   }
-  if (outcome.kind == Kind::kGenesis) state_.port->restamp(state_.log_state.stamp());
+  if (outcome.kind == Kind::kGenesis) state_.port->replace_bookmark(state_.log_state.bookmark());
   if (outcome.kind == Kind::kClaim) return absorb_claim(record.head, superseded_lease_ns, now);
   if (outcome.kind == Kind::kSwitchover && state_.primary_state != PrimaryState::kNone) {
     state_.demote(Reason::kSwitchedOver);
@@ -91,8 +91,9 @@ bool Absorber::absorb_turns(const LogState::Outcome& outcome) {
     }
     return false;
   }
-  Batch batch{
-      .first_turn = outcome.first_turn, .turns = outcome.turns, .stamp = state_.log_state.stamp()};
+  Batch batch{.first_turn = outcome.first_turn,
+              .turns = outcome.turns,
+              .bookmark = state_.log_state.bookmark()};
   if (state_.is_primary()) {
     state_.held.accept(std::move(batch));
     return true;
@@ -113,7 +114,7 @@ void Absorber::meet_impossible(const Head& head) {
     state_.step_down();
   }
   impossible_at_ = head;
-  state_.catch_up.begin_search(state_.local->stamps());
+  state_.catch_up.begin_search(state_.local->bookmarks());
   if (state_.catch_up.search()->is_done()) end_search();
 }
 
@@ -129,7 +130,7 @@ void Absorber::reach_end(bool brought_records, Instants now) {
   state_.refused_at.reset();
   if (state_.primary_state == PrimaryState::kReading)
     state_.primary_state = PrimaryState::kClaiming;
-  state_.restamp_if_due(now);
+  state_.replace_bookmark_if_due(now);
 }
 
 // The log is not what it was: nothing leaves until the newest common place is found and, if this
@@ -147,21 +148,21 @@ void Absorber::begin_search() {
   } else if (state_.is_primary()) {
     state_.step_down();
   }
-  state_.catch_up.begin_search(state_.local->stamps());
+  state_.catch_up.begin_search(state_.local->bookmarks());
   if (state_.catch_up.search()->is_done()) end_search();
 }
 
-// Where no stamp is confirmed it looks a second time before it stops: the engine may have failed
+// Where no bookmark is confirmed it looks a second time before it stops: the engine may have failed
 // over in the middle of the search, so that the answers were about two logs.
 void Absorber::end_search() {
-  const std::optional<Stamp> stamp = state_.catch_up.search()->found();
+  const std::optional<LogBookmark> bookmark = state_.catch_up.search()->found();
   state_.catch_up.end_search();
-  if (!stamp && !state_.local->stamps().empty() && state_.catch_up.found_nothing())
-    return state_.catch_up.begin_search(state_.local->stamps());
-  if (!stamp && (state_.held.newest_local() > 0 || !state_.local->stamps().empty()))
+  if (!bookmark && !state_.local->bookmarks().empty() && state_.catch_up.found_nothing())
+    return state_.catch_up.begin_search(state_.local->bookmarks());
+  if (!bookmark && (state_.held.newest_local() > 0 || !state_.local->bookmarks().empty()))
     return state_.stop(Reason::kRewoundTooFar);
   const uint64_t shard = state_.options.records.shard;
-  state_.log_state = stamp ? LogState(shard, *stamp) : LogState(shard);
+  state_.log_state = bookmark ? LogState(shard, *bookmark) : LogState(shard);
   state_.held.forget_accepted();
 }
 

@@ -29,7 +29,7 @@ struct MemberFacts {
   uint64_t applied_turn = 0;
   Head head;  // of its log state
   uint64_t written_back_turn = 0;
-  Head written_back_head;                           // of the stamp of that turn
+  Head written_back_head;                           // of the bookmark of that turn
   uint64_t newest_record_version = kRecordVersion;  // that it reads
   std::array<char, 32> configuration_digest{};
   std::array<char, 32> acl_digest{};

@@ -6,12 +6,12 @@
 
 namespace weir::storage::replication {
 
-LogState::LogState(uint64_t shard, const Stamp& stamp)
+LogState::LogState(uint64_t shard, const LogBookmark& bookmark)
     : shard_(shard),
-      head_(stamp.head),
-      epoch_(stamp.epoch),
-      times_(stamp.times),
-      next_turn_(stamp.next_turn) {}
+      head_(bookmark.head),
+      epoch_(bookmark.epoch),
+      times_(bookmark.times),
+      next_turn_(bookmark.next_turn) {}
 
 LogState::Outcome LogState::apply(const Head& head, std::string_view bytes) {
   Outcome outcome;
@@ -30,7 +30,7 @@ LogState::Outcome LogState::apply(const Head& head, std::string_view bytes) {
   return outcome;
 }
 
-Stamp LogState::stamp() const {
+LogBookmark LogState::bookmark() const {
   WEIR_CHECK(parts_ == 0 && has_begun());
   return {.head = head_, .epoch = epoch_, .next_turn = next_turn_, .times = times_};
 }

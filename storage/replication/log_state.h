@@ -27,8 +27,8 @@
 #include <vector>
 
 #include "storage/replication/head.h"
+#include "storage/replication/log_bookmark.h"
 #include "storage/replication/record.h"
-#include "storage/replication/stamp.h"
 
 namespace weir::storage::replication {
 
@@ -50,8 +50,8 @@ class LogState {
 
   // Before the first record. `shard` is the checksum that every record must carry.
   explicit LogState(uint64_t shard) : shard_(shard) {}
-  // Goes on after `stamp`. The primary's name is unknown until its next HEARTBEAT or CLAIM.
-  LogState(uint64_t shard, const Stamp& stamp);
+  // Goes on after `bookmark`. The primary's name is unknown until its next HEARTBEAT or CLAIM.
+  LogState(uint64_t shard, const LogBookmark& bookmark);
 
   // REQUIRES: `head` is the identity of `bytes`. An impossible record changes nothing.
   Outcome apply(const Head& head, std::string_view bytes);
@@ -71,7 +71,7 @@ class LogState {
   uint64_t parts_wanted() const { return parts_wanted_; }
 
   // REQUIRES: parts() == 0 and has_begun().
-  Stamp stamp() const;
+  LogBookmark bookmark() const;
 
  private:
   Verdict judge(const DecodedRecord& record, const Head& head) const;

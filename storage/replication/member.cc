@@ -99,7 +99,7 @@ void Member::tick(Instants now, While when) {
   if (!state_.catch_up.is_at_end()) {
     if (now.boot_ns < state_.pace.read_again_at_ns) return;
     state_.asked = MemberState::Reading();
-    const StampSearch* const search = state_.catch_up.search();
+    const BookmarkSearch* const search = state_.catch_up.search();
     return search ? state_.port->read(search->probe(), 0)
                   : state_.port->read(state_.log_state.head(), kReadBytes);
   }

@@ -9,13 +9,14 @@
 // 3. An epoch is this process's own only if it is the identity of a CLAIM that this very process
 //    sent, and only until a demotion: then all its epochs are spent, because
 //    appends of them may still be on their way.
-// 4. A turn is committed when the own log state has accepted it and an append of this process at that
+// 4. A turn is committed when the own log state has accepted it and an append of this process at
+// that
 //    place or after it was acknowledged. Reading one's own record is not enough: a log engine may
 //    show what it loses when it fails over.
 // 5. A sealed turn is committed, or lost by a demotion. Who is promoted appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
 // 6. The log state is never ahead of the local log except by records of turns that a primary still
-//    holds: at a demotion it starts again from the newest local stamp.
+//    holds: at a demotion it starts again from the newest local bookmark.
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,9 @@ class Member {
   uint64_t committed_turn() const { return state_.let_out_turn; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
   uint64_t newest_turn() const { return state_.held.newest(); }
-  // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
-  // the state files: a log that was rewound may lack them, and they are compared or appended again.
+  // The local log keeps its turns from this one on, and the newest bookmark before it, whatever is
+  // in the state files: a log that was rewound may lack them, and they are compared or appended
+  // again.
   uint64_t turns_needed_from() const {
     return state_.catch_up.search() ? 0 : state_.log_state.next_turn();
   }

@@ -7,9 +7,9 @@
 namespace weir::storage::replication {
 namespace {
 
-LogState log_state_of_newest_stamp(const LocalTurns& local, uint64_t shard) {
-  const std::vector<Stamp> stamps = local.stamps();
-  return stamps.empty() ? LogState(shard) : LogState(shard, stamps.back());
+LogState log_state_of_newest_bookmark(const LocalTurns& local, uint64_t shard) {
+  const std::vector<LogBookmark> bookmarks = local.bookmarks();
+  return bookmarks.empty() ? LogState(shard) : LogState(shard, bookmarks.back());
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_tur
       local(local_turns),
       port(actions),
       times(given.times),
-      log_state(log_state_of_newest_stamp(*local_turns, given.records.shard)),
+      log_state(log_state_of_newest_bookmark(*local_turns, given.records.shard)),
       held(local_turns),
       timeline(newest_instant_ns) {
   failure_detector.new_record(port->random());
@@ -51,7 +51,7 @@ void MemberState::acknowledge(int64_t sent_boot_ns, Instants now) {
     held.wrote(batch);
     committed_turn = batch.last_turn();
   }
-  restamp_if_due(now);
+  replace_bookmark_if_due(now);
 }
 
 void MemberState::serve_if_ready(Instants now) {
@@ -68,7 +68,7 @@ void MemberState::demote(Reason reason) {
   step_down();
   port->demote(reason);
   held.drop_sealed();
-  log_state = log_state_of_newest_stamp(*local, options.records.shard);
+  log_state = log_state_of_newest_bookmark(*local, options.records.shard);
   catch_up.end_search();
 }
 
@@ -91,19 +91,19 @@ void MemberState::stop(Reason reason) {
   port->stop(reason);
 }
 
-void MemberState::restamp_if_due(Instants now) {
-  if (now.boot_ns - pace.restamped_at_ns < Pace::kRestampNs) return;
+void MemberState::replace_bookmark_if_due(Instants now) {
+  if (now.boot_ns - pace.bookmark_replaced_at_ns < Pace::kReplaceBookmarkNs) return;
   const bool applied = log_state.has_begun() && log_state.parts() == 0 &&
                        log_state.newest_turn() == held.newest_local() && !unsettled &&
                        !held.has_accepted();
   const bool heals =
       primary_state != PrimaryState::kNone && primary_state != PrimaryState::kServing;
   if (!applied || heals) return;
-  // The oldest stamp stays: after a rewind there may be no other that the log confirms.
-  const std::vector<Stamp> stamps = local->stamps();
-  if (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()) return;
-  pace.restamped_at_ns = now.boot_ns;
-  port->restamp(log_state.stamp());
+  // The oldest bookmark stays: after a rewind there may be no other that the log confirms.
+  const std::vector<LogBookmark> bookmarks = local->bookmarks();
+  if (bookmarks.empty() || bookmarks.front().turn() >= log_state.newest_turn()) return;
+  pace.bookmark_replaced_at_ns = now.boot_ns;
+  port->replace_bookmark(log_state.bookmark());
 }
 
 }  // namespace weir::storage::replication

@@ -82,8 +82,8 @@ struct MemberState {
   // The same for one that is elected and not promoted yet.
   void step_down();
   void stop(Reason reason);
-  // Where only HEARTBEATs come, a restart would read a long way from the newest batch's stamp.
-  void restamp_if_due(Instants now);
+  // Where only HEARTBEATs come, a restart would read a long way from the newest batch's bookmark.
+  void replace_bookmark_if_due(Instants now);
 
   const MemberOptions options;
   const LocalTurns* const local;

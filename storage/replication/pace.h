@@ -16,14 +16,14 @@ struct Pace {
   static constexpr int64_t kPollIdleNs = 100 * kNsPerMs;
   static constexpr int64_t kRetryNs = 200 * kNsPerMs;
   static constexpr int64_t kHeartbeatNsMax = 5 * kNsPerS;  // a record with the primary's address
-  static constexpr int64_t kRestampNs = kNsPerMinute;
+  static constexpr int64_t kReplaceBookmarkNs = kNsPerMinute;
 
   int64_t poll_at_ns = 0;
   int64_t read_again_at_ns = 0;
   int64_t append_again_at_ns = 0;
   int64_t turns_sent_at_ns = 0;
   int64_t heartbeat_sent_at_ns = 0;
-  int64_t restamped_at_ns = 0;
+  int64_t bookmark_replaced_at_ns = 0;
 
   // 200 ms +- 50 %, so that members that wait for the same thing spread.
   static int64_t after_failure(int64_t boot_ns, uint64_t random) {

@@ -18,7 +18,7 @@ enum class Reason {
   kImpossible,     // the log holds a record that it does not understand
   kTurnsDiffer,    // the log has other turns than the local log; or the member lacks some
   kTwin,           // another process writes turns in this process's own epoch
-  kRewoundTooFar,  // the log confirms none of the local stamps
+  kRewoundTooFar,  // the log confirms none of the local bookmarks
   kTrimmed,        // the log no longer keeps what follows the local log: a snapshot is needed
   kDamaged,        // the log has a gap or a broken record
   kBadTurns,       // the log holds a turn that nobody could have made
@@ -33,14 +33,14 @@ class Port {
   virtual void read(Head after, size_t bytes_max) = 0;
 
   // A standby has read the batch: it is written to the local log in one write, which also removes
-  // every stamp of first_turn or later before it puts the batch's own. Then those of its turns that
-  // are new are applied. (A member that is ahead of the log gets turns again that it has; they are
-  // the same bytes.) False: one of them cannot be applied, and nothing was done.
+  // every bookmark of first_turn or later before it puts the batch's own. Then those of its turns
+  // that are new are applied. (A member that is ahead of the log gets turns again that it has; they
+  // are the same bytes.) False: one of them cannot be applied, and nothing was done.
   virtual bool follow(const Batch& batch) = 0;
   // A primary's batch is committed: written likewise; its turns are applied already.
   virtual void commit(const Batch& batch) = 0;
-  // The stamp replaces every stamp of its turn or later.
-  virtual void restamp(const Stamp& stamp) = 0;
+  // The bookmark replaces every bookmark of its turn or later.
+  virtual void replace_bookmark(const LogBookmark& bookmark) = 0;
 
   // The process is primary and may seal turns, the first one at `instant_ns` or later.
   virtual void promote(int64_t instant_ns) = 0;

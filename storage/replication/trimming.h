@@ -2,10 +2,10 @@
 //
 // Kept are the newest `retained_bytes`, what the primary and every member on the Board may still
 // read, and what a snapshot needs that is being taken. Beyond `bytes_max` the Board is not asked: a
-// member that is away for long takes a snapshot then. The primary's own stamp is never passed.
+// member that is away for long takes a snapshot then. The primary's own bookmark is never passed.
 //
-// A reader proves by the record of its stamp that it stands in this log, so that record is needed
-// too: what may go ends *before* it.
+// A reader proves by the record of its bookmark that it stands in this log, so that record is
+// needed too: what may go ends *before* it.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,11 @@ class Trimming {
 
   // A record stands at this position. After a rewind positions come again.
   void note(uint64_t position, size_t bytes);
-  // Answers the position up to which records may go; 0: none. `own_stamp` is the position of the
-  // stamp up to which everything is in the primary's state files. Of records that were there before
-  // this process began to note, no size is known, so nothing goes until enough came after them.
-  uint64_t up_to(uint64_t own_stamp, const BoardView& board) const;
+  // Answers the position up to which records may go; 0: none. `own_bookmark` is the position of the
+  // bookmark up to which everything is in the primary's state files. Of records that were there
+  // before this process began to note, no size is known, so nothing goes until enough came after
+  // them.
+  uint64_t up_to(uint64_t own_bookmark, const BoardView& board) const;
 
  private:
   // Records that follow one another; single ones would be many.

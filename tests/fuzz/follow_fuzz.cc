@@ -148,7 +148,7 @@ class Follower {
   void follow_written(const std::string& record) {
     const uint64_t turn = keys_->turn();
     const Status status =
-        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
     check(status.ok() || status.is_refusal());
     check(keys_->turn() == (status.ok() ? turn + 1 : turn));
     check(keys_->logged_turn() == keys_->turn());

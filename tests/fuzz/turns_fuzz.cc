@@ -143,7 +143,7 @@ class World {
     const uint64_t turn = keys().turn();
     const std::string record = forger_.turn(keys().figures().instant_ns + input_.byte() * kNsPerMs);
     const storage::Status status =
-        keys().follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        keys().follow({.first_turn = turn + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
     trace("follow: " + status.message());
     check(status.ok() || status.is_refusal());
     check(keys().turn() == (status.ok() ? turn + 1 : turn));

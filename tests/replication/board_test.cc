@@ -8,14 +8,14 @@
 namespace weir::storage::replication {
 namespace {
 
-MemberFacts facts_of(const std::string& node, uint64_t stamp_at) {
+MemberFacts facts_of(const std::string& node, uint64_t bookmark_at) {
   MemberFacts facts;
   facts.author = {.node = node, .address = node + ":6379", .incarnation = {1, 2}};
   facts.role = Role::kFollowing;
-  facts.applied_turn = 10 * stamp_at;
-  facts.head = {stamp_at + 5, 55};
-  facts.written_back_turn = stamp_at;
-  facts.written_back_head = {stamp_at, 66};
+  facts.applied_turn = 10 * bookmark_at;
+  facts.head = {bookmark_at + 5, 55};
+  facts.written_back_turn = bookmark_at;
+  facts.written_back_head = {bookmark_at, 66};
   return facts;
 }
 
@@ -124,7 +124,7 @@ TEST(Trimming, KeepsTheNewestBytes) {
   }
 }
 
-TEST(Trimming, KeepsTheRecordOfTheStampItself) {
+TEST(Trimming, KeepsTheRecordOfTheBookmarkItself) {
   const Trimming trimming = trimming_of(40, kOptions);
   EXPECT_EQ(trimming.up_to(20, BoardView({})), 19u);
   EXPECT_EQ(trimming.up_to(0, BoardView({})), 0u) << "nothing is in the state files";
@@ -135,7 +135,7 @@ TEST(Trimming, AsksTheBoardUpToALimit) {
   EXPECT_EQ(trimming_of(40, kOptions).up_to(35, slow), 4u);
   EXPECT_EQ(trimming_of(50, kOptions).up_to(45, slow), 4u);
   EXPECT_EQ(trimming_of(60, kOptions).up_to(45, slow), 10u) << "500 bytes are enough";
-  EXPECT_EQ(trimming_of(60, kOptions).up_to(8, slow), 7u) << "the own stamp counts always";
+  EXPECT_EQ(trimming_of(60, kOptions).up_to(8, slow), 7u) << "the own bookmark counts always";
 }
 
 // Whoever can write to the Board can say what it likes, in the name of every member.

@@ -107,9 +107,10 @@ bool Checker::differs(const Process& process, size_t branch) const {
 }
 
 bool Checker::reaches_back(const Process& process, size_t branch) const {
-  const std::vector<Stamp> stamps = process.disk().stamps();
-  return std::any_of(stamps.begin(), stamps.end(),
-                     [&](const Stamp& stamp) { return log_->confirms(branch, stamp.head); });
+  const std::vector<LogBookmark> bookmarks = process.disk().bookmarks();
+  return std::any_of(bookmarks.begin(), bookmarks.end(), [&](const LogBookmark& bookmark) {
+    return log_->confirms(branch, bookmark.head);
+  });
 }
 
 void Checker::stopped(const Process& process, Reason reason, size_t branch) {

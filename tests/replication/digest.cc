@@ -61,7 +61,8 @@ std::string Stage::digest() const {
     const Actor& actor = members_[i];
     text += "#" + std::to_string(actor.branch);
     for (const auto& [turn, bytes] : actor.disk->turns()) text += " " + names.of(bytes);
-    for (const Stamp& stamp : actor.disk->stamps()) text += " s" + digest.head(stamp.head);
+    for (const LogBookmark& bookmark : actor.disk->bookmarks())
+      text += " s" + digest.head(bookmark.head);
     text += "u" + std::to_string(actor.disk->unsynced() > 0);
     if (actor.process == nullptr) continue;
     const Member& member = actor.process->member();

@@ -201,11 +201,11 @@ TEST_F(LogStateTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   EXPECT_EQ(log_state_.head(), before);
 }
 
-TEST_F(LogStateTest, GoesOnAfterAStamp) {
+TEST_F(LogStateTest, GoesOnAfterABookmark) {
   claim("a");
   turns(5, {"five"});
-  LogState other(kLogStateShard, *decode_stamp(encode_stamp(log_state_.stamp())));
-  EXPECT_EQ(other.stamp(), log_state_.stamp());
+  LogState other(kLogStateShard, *decode_bookmark(encode_bookmark(log_state_.bookmark())));
+  EXPECT_EQ(other.bookmark(), log_state_.bookmark());
   EXPECT_EQ(other.primary().node, "") << "until its next record";
   const std::string next =
       encode_record({.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()},
@@ -213,7 +213,7 @@ TEST_F(LogStateTest, GoesOnAfterAStamp) {
   const Head head{.position = log_state_.head().position + 1, .crc = crc64_xz(next)};
   EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);
   EXPECT_EQ(log_state_.apply(head, next).verdict, Verdict::kValid);
-  EXPECT_EQ(other.stamp(), log_state_.stamp());
+  EXPECT_EQ(other.bookmark(), log_state_.bookmark());
 }
 
 }  // namespace

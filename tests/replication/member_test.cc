@@ -327,7 +327,7 @@ TEST(Member, NeedsTheTurnsThatTheLogLacks) {
   stage.tick(kA);
   stage.give_up(kA);
   stage.answer_read(kA);
-  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common stamp";
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common bookmark";
   while (stage.has_read(kA)) stage.answer_read(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 3u);
   stage.pass(kSecond);

@@ -1,13 +1,13 @@
-// The smaller parts of a member: the failure detector, the search for a common stamp, the lease,
+// The smaller parts of a member: the failure detector, the search for a common bookmark, the lease,
 // the timeline, own epochs, and the turns it holds.
 #include <gtest/gtest.h>
 
+#include "storage/replication/bookmark_search.h"
+#include "storage/replication/bookmark_trail.h"
 #include "storage/replication/claims.h"
 #include "storage/replication/failure_detector.h"
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
-#include "storage/replication/stamp_search.h"
-#include "storage/replication/stamp_trail.h"
 #include "storage/replication/timeline.h"
 #include "tests/replication/disk.h"
 #include "tests/replication/time_units.h"
@@ -24,31 +24,31 @@ FailureDetector silent_for(int reads, int64_t step_ns) {
   return detector;
 }
 
-Stamp stamp_at(uint64_t position, uint64_t turn) {
+LogBookmark bookmark_at(uint64_t position, uint64_t turn) {
   return {.head = {.position = position, .crc = 100 + position},
           .epoch = {},
           .next_turn = turn + 1,
           .times = kTimes};
 }
 
-TEST(StampTrail, TellsThePlaceThatTheStateFilesHaveReached) {
-  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  EXPECT_EQ(trail.reached(9), stamp_at(1, 0).head);
-  trail.note(21, stamp_at(9, 25));
-  EXPECT_EQ(trail.reached(24), stamp_at(6, 20).head) << "the newest that is not newer";
-  trail.note(26, stamp_at(30, 25));  // only HEARTBEATs came
-  EXPECT_EQ(trail.reached(25), stamp_at(30, 25).head) << "the same turn has a newer stamp";
-  EXPECT_EQ(StampTrail().reached(5), Head{});
-  EXPECT_EQ(StampTrail({stamp_at(4, 10)}).reached(5), Head{}) << "none is old enough";
+TEST(BookmarkTrail, TellsThePlaceThatTheStateFilesHaveReached) {
+  BookmarkTrail trail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  EXPECT_EQ(trail.reached(9), bookmark_at(1, 0).head);
+  trail.note(21, bookmark_at(9, 25));
+  EXPECT_EQ(trail.reached(24), bookmark_at(6, 20).head) << "the newest that is not newer";
+  trail.note(26, bookmark_at(30, 25));  // only HEARTBEATs came
+  EXPECT_EQ(trail.reached(25), bookmark_at(30, 25).head) << "the same turn has a newer bookmark";
+  EXPECT_EQ(BookmarkTrail().reached(5), Head{});
+  EXPECT_EQ(BookmarkTrail({bookmark_at(4, 10)}).reached(5), Head{}) << "none is old enough";
 }
 
-TEST(StampTrail, ARewindTakesPlacesBack) {
-  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  trail.note(11, stamp_at(5, 15));
-  EXPECT_EQ(trail.reached(30), stamp_at(5, 15).head);
-  trail = StampTrail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  trail.note(5, stamp_at(3, 25));  // longer, and another history from turn 5 on
-  EXPECT_EQ(trail.reached(24), stamp_at(1, 0).head);
+TEST(BookmarkTrail, ARewindTakesPlacesBack) {
+  BookmarkTrail trail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  trail.note(11, bookmark_at(5, 15));
+  EXPECT_EQ(trail.reached(30), bookmark_at(5, 15).head);
+  trail = BookmarkTrail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  trail.note(5, bookmark_at(3, 25));  // longer, and another history from turn 5 on
+  EXPECT_EQ(trail.reached(24), bookmark_at(1, 0).head);
 }
 
 TEST(FailureDetector, CountsWhatItReads) {
@@ -95,18 +95,19 @@ TEST(FailureDetector, RespectsEveryConstant) {
   EXPECT_EQ(detector.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
 }
 
-Stamp stamp_at(uint64_t position) {
+LogBookmark bookmark_at(uint64_t position) {
   return {.head = {position, position}, .epoch = {1, 1}, .next_turn = position, .times = {}};
 }
 
-// All combinations of how many stamps there are, how many are trimmed and where the log broke off.
-TEST(StampSearch, FindsTheNewestThatIsConfirmed) {
+// All combinations of how many bookmarks there are, how many are trimmed and where the log broke
+// off.
+TEST(BookmarkSearch, FindsTheNewestThatIsConfirmed) {
   for (uint64_t count = 0; count <= 9; ++count) {
-    std::vector<Stamp> stamps;
-    for (uint64_t i = 1; i <= count; ++i) stamps.push_back(stamp_at(i));
+    std::vector<LogBookmark> bookmarks;
+    for (uint64_t i = 1; i <= count; ++i) bookmarks.push_back(bookmark_at(i));
     for (uint64_t kept_from = 1; kept_from <= count + 1; ++kept_from) {
       for (uint64_t end = 0; end <= count; ++end) {
-        StampSearch search(stamps);
+        BookmarkSearch search(bookmarks);
         int probes = 0;
         for (; !search.is_done(); ++probes) {
           const uint64_t position = search.probe().position;
@@ -189,7 +190,7 @@ TEST(Claims, AreOwnUntilTheDemotion) {
 TEST(HeldTurns, SealedOnesLeaveWhenTheyAreWritten) {
   using Match = HeldTurns::Match;
   Disk disk;
-  disk.write({.first_turn = 1, .turns = {"a", "b"}, .stamp = stamp_at(3)}, false);
+  disk.write({.first_turn = 1, .turns = {"a", "b"}, .bookmark = bookmark_at(3)}, false);
   HeldTurns held(&disk);
   EXPECT_EQ(held.newest(), 2u);
   held.seal(3, "c");
@@ -202,7 +203,7 @@ TEST(HeldTurns, SealedOnesLeaveWhenTheyAreWritten) {
   EXPECT_EQ(held.match(3, "c"), Match::kSame);
   EXPECT_EQ(held.match(4, "x"), Match::kSealedDiffers);
   EXPECT_EQ(held.match(5, "e"), Match::kNew);
-  held.accept({.first_turn = 3, .turns = {"c"}, .stamp = stamp_at(4)});
+  held.accept({.first_turn = 3, .turns = {"c"}, .bookmark = bookmark_at(4)});
   EXPECT_EQ(held.first_accepted(), 3u);
   const std::vector<Batch> batches = held.take_accepted();
   ASSERT_EQ(batches.size(), 1u);

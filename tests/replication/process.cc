@@ -192,24 +192,24 @@ void Process::release_early() {
 void Process::write_back() {
   const uint64_t newest = disk_->newest_turn();
   const uint64_t turn = is_promoted_ ? std::min(member_->committed_turn(), newest) : newest;
-  std::optional<Stamp> found;
-  for (const Stamp& stamp : disk_->stamps()) {
-    if (stamp.turn() <= turn) found = stamp;
+  std::optional<LogBookmark> found;
+  for (const LogBookmark& bookmark : disk_->bookmarks()) {
+    if (bookmark.turn() <= turn) found = bookmark;
   }
   if (!found || found->turn() < base_turn_) return;
-  Base base{.stamp = *found,
+  Base base{.bookmark = *found,
             .turn = found->turn(),
             .state = states_[found->turn() - base_turn_],
             .newest_instant_ns = newest_instant_ns_};
   const uint64_t needed = options_.flaws.forgets_turns ? UINT64_MAX : member_->turns_needed_from();
   const uint64_t kept = base.turn - std::min(base.turn, options_.turns_kept);
   disk_->write_back(base, std::min(kept, needed - std::min<uint64_t>(needed, 1)),
-                    options_.stamps_kept);
+                    options_.bookmarks_kept);
 }
 
 uint64_t Process::trim_up_to(const BoardView& board) const {
   if (!member_->may_seal()) return 0;
-  return trimming_.up_to(disk_->base().stamp.head.position, board);
+  return trimming_.up_to(disk_->base().bookmark.head.position, board);
 }
 
 MemberFacts Process::facts() const {
@@ -219,7 +219,7 @@ MemberFacts Process::facts() const {
   facts.applied_turn = newest_turn();
   facts.head = member_->log_state().head();
   facts.written_back_turn = disk_->base().turn;
-  facts.written_back_head = disk_->base().stamp.head;
+  facts.written_back_head = disk_->base().bookmark.head;
   return facts;
 }
 
@@ -271,7 +271,7 @@ void Process::commit(const Batch& batch) {
   disk_->write(batch, options_.flaws.writes_by_turn);
 }
 
-void Process::restamp(const Stamp& stamp) { disk_->restamp(stamp); }
+void Process::replace_bookmark(const LogBookmark& bookmark) { disk_->replace_bookmark(bookmark); }
 
 void Process::promote(int64_t instant_ns) {
   trace("is promoted with turn " + std::to_string(newest_turn()));

@@ -43,7 +43,7 @@ struct ProcessOptions {
   int64_t commit_wait_ns = 0;  // before a reply may leave early
   size_t uncommitted_bytes_max = 4096;
   uint64_t turns_kept = UINT64_MAX;  // of the local log, before what the state files hold
-  size_t stamps_kept = 1;
+  size_t bookmarks_kept = 1;
   TrimOptions trimming;
   size_t record_bytes_max = 256 * 1024;
   size_t part_bytes_max = 0;
@@ -102,7 +102,7 @@ class Process : public Port {
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;
   void commit(const Batch& batch) override;
-  void restamp(const Stamp& stamp) override;
+  void replace_bookmark(const LogBookmark& bookmark) override;
   void promote(int64_t instant_ns) override;
   void demote(Reason reason) override;
   void stop(Reason reason) override;

@@ -31,7 +31,7 @@ const std::vector<Schedule>& schedules() {
       {"unknown_record_version", unknown_record_version},
       {"overlapping_turns_are_void", overlapping_turns_are_void},
       {"trim_under_reader", trim_under_reader},
-      {"oldest_stamp_is_kept", oldest_stamp_is_kept},
+      {"oldest_bookmark_is_kept", oldest_bookmark_is_kept},
       {"append_of_an_earlier_promotion", append_of_an_earlier_promotion},
   };
   return all;

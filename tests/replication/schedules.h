@@ -58,7 +58,7 @@ void heal_with_accepted_unacked(const Flaws& flaws);
 void unknown_record_version(const Flaws& flaws);
 void overlapping_turns_are_void(const Flaws& flaws);
 void trim_under_reader(const Flaws& flaws);
-void oldest_stamp_is_kept(const Flaws& flaws);
+void oldest_bookmark_is_kept(const Flaws& flaws);
 void append_of_an_earlier_promotion(const Flaws& flaws);
 
 }  // namespace weir::storage::replication

@@ -261,9 +261,9 @@ void trim_under_reader(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-// A young member has one stamp. A newer one of the same turn must not take its place, or a rewind
-// leaves it without any that the log confirms.
-void oldest_stamp_is_kept(const Flaws& flaws) {
+// A young member has one bookmark. A newer one of the same turn must not take its place, or a
+// rewind leaves it without any that the log confirms.
+void oldest_bookmark_is_kept(const Flaws& flaws) {
   Stage stage(lossy_options_with(flaws));
   stage.elect(kA);
   stage.start(kB);

@@ -35,7 +35,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
   options.uncommitted_bytes_max = random->any_of<size_t>({200, 2000});
   options.turns_kept = random->any_of<uint64_t>({UINT64_MAX, 20, 200});
   // An engine that keeps what it acknowledged loses at most what is on its way.
-  options.stamps_kept = world.loses_acknowledged ? 1 : 12;
+  options.bookmarks_kept = world.loses_acknowledged ? 1 : 12;
   options.trimming.retained_bytes = random->any_of<uint64_t>({100, 2000, 1'000'000});
   options.trimming.bytes_max =
       random->any_of<uint64_t>({options.trimming.retained_bytes, 1'000'000});

@@ -63,7 +63,7 @@ std::optional<size_t> World::snapshot_source(size_t taker) {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Process* process = nodes_[i]->process.get();
     if (i == taker || process == nullptr || process->has_stopped()) continue;
-    if (nodes_[i]->disk->stamps().empty()) continue;
+    if (nodes_[i]->disk->bookmarks().empty()) continue;
     if (!source || process->member().role() == Role::kFollowing) source = i;
   }
   return source;
@@ -80,7 +80,7 @@ void World::take_snapshot(size_t index, bool again) {
   }
   Node& from = *nodes_[*source];
   auto snapshot = std::make_shared<Disk>(from.disk->checkpoint());
-  from.checkpoints[index] = snapshot->stamps().back().head;
+  from.checkpoints[index] = snapshot->bookmarks().back().head;
   trace(node.options.node + " begins a snapshot from " + from.options.node + " with turn " +
         std::to_string(snapshot->newest_turn()));
   agenda_.after(random_.between(20, is_quiet_ ? 500 : 4000) * kMs,

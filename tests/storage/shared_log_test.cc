@@ -48,7 +48,7 @@ class LogMachine {
  public:
   explicit LogMachine(size_t memory_bytes_max) {
     disk_->deferred = true;
-    disk_->stamped_kept = {.bytes = 300, .stamps = kRecordsLostMax};
+    disk_->bookmarked_kept = {.bytes = 300, .bookmarks = kRecordsLostMax};
     options_.memory_bytes_max = memory_bytes_max;
   }
 
@@ -80,31 +80,33 @@ class LogMachine {
   }
 
   Status follow(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string bookmark = std::to_string(record.id);
+    return keys->follow(
+        {.first_turn = record.first_turn, .turns = record.turns, .bookmark = bookmark});
   }
   Status commit(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string bookmark = std::to_string(record.id);
+    return keys->follow(
+        {.first_turn = record.first_turn, .turns = record.turns, .bookmark = bookmark});
   }
-  // The places in the log of the oldest and the newest stamp that it confirms.
+  // The places in the log of the oldest and the newest bookmark that it confirms.
   std::pair<size_t, size_t> confirmed(const std::vector<SharedRecord>& log) const {
     std::vector<size_t> places;
-    for (const auto& [turn, stamp] : disk_->stamps) {
-      const uint64_t id = std::stoull(stamp);
+    for (const auto& [turn, bookmark] : disk_->bookmarks) {
+      const uint64_t id = std::stoull(bookmark);
       const auto found = std::lower_bound(
           log.begin(), log.end(), id,
           [](const SharedRecord& record, uint64_t wanted) { return record.id < wanted; });
       if (found != log.end() && found->id == id)
         places.push_back(static_cast<size_t>(found - log.begin()));
     }
-    EXPECT_FALSE(places.empty()) << "the log confirms none of the stamps";
+    EXPECT_FALSE(places.empty()) << "the log confirms none of the bookmarks";
     return places.empty() ? std::pair<size_t, size_t>() : std::pair(places.front(), places.back());
   }
-  // The record that comes after the newest stamp that the log confirms; null at its end. What
+  // The record that comes after the newest bookmark that the log confirms; null at its end. What
   // follows it in the machine's own log is needed until the log has it again.
   const SharedRecord* next_record(const std::vector<SharedRecord>& log) const {
-    if (disk_->stamps.empty()) return log.empty() ? nullptr : &log.front();
+    if (disk_->bookmarks.empty()) return log.empty() ? nullptr : &log.front();
     const size_t newest = confirmed(log).second;
     keys->store_in_use()->keep_turns_from(log[newest].last_turn() + 1);
     return newest + 1 == log.size() ? nullptr : &log[newest + 1];
@@ -277,7 +279,8 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       uint64_t at = record.first_turn;
       for (const std::string& bytes : record.turns) {
         if (at > turn) break;
-        const TurnBatch turn_alone{.first_turn = at, .turns = {&bytes, 1}, .stamp = "a stamp"};
+        const TurnBatch turn_alone{
+            .first_turn = at, .turns = {&bytes, 1}, .bookmark = "a bookmark"};
         EXPECT_TRUE(reference.keys->follow(turn_alone).ok());
         ++at;
       }

@@ -14,9 +14,9 @@ using storage::replication::Appended;
 using storage::replication::Read;
 
 void MemberPort::begin_protocol(storage::replication::Member* member,
-                                const std::vector<Stamp>& stamps) {
+                                const std::vector<LogBookmark>& bookmarks) {
   member_ = member;
-  trail_ = storage::replication::StampTrail(stamps);
+  trail_ = storage::replication::BookmarkTrail(bookmarks);
 }
 
 void MemberPort::end_protocol() {
@@ -77,32 +77,32 @@ void MemberPort::ask_to_read() {
 
 // A turn that is refused says nothing of the own store: it would be refused after each restart.
 bool MemberPort::follow(const Batch& batch) {
-  const std::string stamp = encode_stamp(batch.stamp);
+  const std::string bookmark = encode_bookmark(batch.bookmark);
   const Status status =
-      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = bookmark});
   if (status.is_refusal()) {
     bad_turn_ = status.message();
     return false;
   }
   data_moved_ = true;
-  trail_.note(batch.first_turn, batch.stamp);
+  trail_.note(batch.first_turn, batch.bookmark);
   if (!status.ok()) parts_.plan->fail(status);
   return true;
 }
 
 void MemberPort::commit(const Batch& batch) {
-  const std::string stamp = encode_stamp(batch.stamp);
+  const std::string bookmark = encode_bookmark(batch.bookmark);
   const Status status =
-      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
-  trail_.note(batch.first_turn, batch.stamp);
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = bookmark});
+  trail_.note(batch.first_turn, batch.bookmark);
   if (!status.ok()) parts_.plan->fail(status);
 }
 
-// A stamp alone stands with the turn before the next one.
-void MemberPort::restamp(const Stamp& stamp) {
-  const std::string bytes = encode_stamp(stamp);
-  const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
-  trail_.note(stamp.next_turn, stamp);
+// A bookmark alone stands with the turn before the next one.
+void MemberPort::replace_bookmark(const LogBookmark& bookmark) {
+  const std::string bytes = encode_bookmark(bookmark);
+  const TurnBatch batch{.first_turn = bookmark.next_turn, .turns = {}, .bookmark = bytes};
+  trail_.note(bookmark.next_turn, bookmark);
   if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok())
     parts_.plan->fail(status);
 }

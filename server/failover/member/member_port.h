@@ -19,10 +19,10 @@
 #include "server/failover/shared_log/log_trimmer.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
+#include "storage/replication/bookmark_trail.h"
 #include "storage/replication/member.h"
 #include "storage/replication/primary_clock.h"
 #include "storage/replication/shared_log.h"
-#include "storage/replication/stamp_trail.h"
 
 namespace weir::server {
 
@@ -44,7 +44,7 @@ class MemberPort final : public storage::replication::Port {
   };
   using Head = storage::replication::Head;
   using Batch = storage::replication::Batch;
-  using Stamp = storage::replication::Stamp;
+  using LogBookmark = storage::replication::LogBookmark;
   using Reason = storage::replication::Reason;
   using While = storage::replication::While;
 
@@ -53,8 +53,9 @@ class MemberPort final : public storage::replication::Port {
   // The own store's, and later the server's. Instants are known from the first on.
   void use(storage::Keyspace* keys) { keys_ = keys; }
   void begin(Server* server) { server_ = server; }
-  // The protocol begins, on a log that has these stamps.
-  void begin_protocol(storage::replication::Member* member, const std::vector<Stamp>& stamps);
+  // The protocol begins, on a log that has these bookmarks.
+  void begin_protocol(storage::replication::Member* member,
+                      const std::vector<LogBookmark>& bookmarks);
   // It ends, since other data takes the place of the own.
   void end_protocol();
 
@@ -83,7 +84,7 @@ class MemberPort final : public storage::replication::Port {
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;
   void commit(const Batch& batch) override;
-  void restamp(const Stamp& stamp) override;
+  void replace_bookmark(const LogBookmark& bookmark) override;
   void promote(int64_t instant_ns) override;
   void demote(Reason reason) override;
   void stop(Reason reason) override;
@@ -110,7 +111,7 @@ class MemberPort final : public storage::replication::Port {
   std::optional<storage::replication::PrimaryClock> instants_;  // while this is the primary
   bool is_in_turn_ = false;
   bool data_moved_ = false;
-  storage::replication::StampTrail trail_;
+  storage::replication::BookmarkTrail trail_;
   Stopped stopped_;
   std::string bad_turn_;  // what is wrong with one that was read; "": nothing
 };

@@ -123,7 +123,7 @@ void ShardMember::begin_protocol() {
   options.append_interval_ns = plan_.append_interval_ns;
   options.early_release_ns_max = plan_.replies.early.age_ns_max;
   member_ = std::make_unique<Member>(options, kept_.get(), &port_, keys_->figures().instant_ns);
-  port_.begin_protocol(member_.get(), kept_->stamps());
+  port_.begin_protocol(member_.get(), kept_->bookmarks());
   replies_.begin(member_.get());
 }
 

@@ -100,12 +100,12 @@ FAULTS = {
         ("append_again_until = held.newest();",
          "append_again_until = mutated('c') ? 0 : held.newest();"),
         # The log state stays where it is at a demotion.
-        ("log_state = log_state_of_newest_stamp(*local, options.records.shard); catch_up.",
-         "if (!mutated('k')) log_state = log_state_of_newest_stamp(*local, options.records.shard);"
+        ("log_state = log_state_of_newest_bookmark(*local, options.records.shard); catch_up.",
+         "if (!mutated('k')) log_state = log_state_of_newest_bookmark(*local, options.records.shard);"
          "\ncatch_up."),
-        # The oldest stamp is replaced.
-        ("if (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()) return;",
-         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= log_state.newest_turn()))"
+        # The oldest bookmark is replaced.
+        ("if (bookmarks.empty() || bookmarks.front().turn() >= log_state.newest_turn()) return;",
+         "if (!mutated('q') && (bookmarks.empty() || bookmarks.front().turn() >= log_state.newest_turn()))"
          " return;"),
     ],
     "absorber.cc": [
@@ -154,7 +154,7 @@ FAULTS = {
          "(mutated('M') ? released_.back() : released_.front()).sealed_boot_ns <"),
     ],
     "trimming.cc": [
-        # The record of a stamp goes too.
+        # The record of a bookmark goes too.
         ("position == 0 ? 0 : position - 1;",
          "position == 0 ? 0 : mutated('t') ? position : position - 1;"),
         # The Board is not asked.

@@ -1,10 +1,10 @@
-#include "storage/replication/stamp_search.h"
+#include "storage/replication/bookmark_search.h"
 
 #include "base/check.h"
 
 namespace weir::storage::replication {
 
-void StampSearch::answer(Read::Outcome outcome) {
+void BookmarkSearch::answer(Read::Outcome outcome) {
   WEIR_CHECK(!is_done());
   const size_t asked = middle();
   switch (outcome) {
@@ -24,9 +24,9 @@ void StampSearch::answer(Read::Outcome outcome) {
   }
 }
 
-std::optional<Stamp> StampSearch::found() const {
+std::optional<LogBookmark> BookmarkSearch::found() const {
   if (!confirmed_) return std::nullopt;
-  return stamps_[*confirmed_];
+  return bookmarks_[*confirmed_];
 }
 
 }  // namespace weir::storage::replication
