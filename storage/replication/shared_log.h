@@ -91,15 +91,15 @@ class SharedLog {
   virtual int64_t next_deadline() const = 0;
 };
 
-struct BoardEntry {
+struct RegistryEntry {
   std::string name;
   std::string bytes;
   int64_t age_ns = 0;  // since it was put, by the engine's clock
 };
 
-// Facts that members tell one another (board.h), by the member's name; the last writer wins. Late
-// or wrong facts cost a hop or some retained log, never safety.
-class Board {
+// Facts that members tell one another (member_registry.h), by the member's name; the last writer
+// wins. Late or wrong facts cost a hop or some retained log, never safety.
+class MemberRegistry {
  public:
   // Facts that are so old are of a member that does not come back, and are removed.
   static constexpr int64_t kRemovedAfterNs = 24 * kNsPerHour;
@@ -109,11 +109,11 @@ class Board {
   static constexpr size_t kNameBytesMax = 64;
   static constexpr size_t kEntriesMax = 64;
 
-  virtual ~Board() = default;
+  virtual ~MemberRegistry() = default;
 
   virtual void put(std::string name, std::string bytes) = 0;
   // As the backend last read it; ages are of now.
-  virtual std::vector<BoardEntry> snapshot() const = 0;
+  virtual std::vector<RegistryEntry> snapshot() const = 0;
 };
 
 }  // namespace weir::storage::replication

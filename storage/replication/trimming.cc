@@ -37,10 +37,10 @@ uint64_t Trimming::before_newest(uint64_t bytes) const {
   return 0;
 }
 
-uint64_t Trimming::up_to(uint64_t own_bookmark, const BoardView& board) const {
+uint64_t Trimming::up_to(uint64_t own_bookmark, const RegistryView& registry) const {
   const auto before = [](uint64_t position) { return position == 0 ? 0 : position - 1; };
   const uint64_t wanted =
-      std::min(before_newest(options_.retained_bytes), before(board.needed_from()));
+      std::min(before_newest(options_.retained_bytes), before(registry.needed_from()));
   return std::min(before(own_bookmark), std::max(wanted, before_newest(options_.bytes_max)));
 }
 

@@ -1,8 +1,9 @@
 // How far a primary may trim the shared log.
 //
-// Kept are the newest `retained_bytes`, what the primary and every member on the Board may still
-// read, and what a snapshot needs that is being taken. Beyond `bytes_max` the Board is not asked: a
-// member that is away for long takes a snapshot then. The primary's own bookmark is never passed.
+// Kept are the newest `retained_bytes`, what the primary and every member in the member registry
+// may still read, and what a snapshot needs that is being taken. Beyond `bytes_max` the member
+// registry is not asked: a member that is away for long takes a snapshot then. The primary's own
+// bookmark is never passed.
 //
 // A reader proves by the record of its bookmark that it stands in this log, so that record is
 // needed too: what may go ends *before* it.
@@ -12,7 +13,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 
 namespace weir::storage::replication {
 
@@ -31,7 +32,7 @@ class Trimming {
   // bookmark up to which everything is in the primary's state files. Of records that were there
   // before this process began to note, no size is known, so nothing goes until enough came after
   // them.
-  uint64_t up_to(uint64_t own_bookmark, const BoardView& board) const;
+  uint64_t up_to(uint64_t own_bookmark, const RegistryView& registry) const;
 
  private:
   // Records that follow one another; single ones would be many.

@@ -1,6 +1,6 @@
 // The shared log of a shard in a stream of NATS JetStream, over cnats: a record is a message, its
-// position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's Board, in
-// a key-value bucket beside it.
+// position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's member
+// registry, in a key-value bucket beside it.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
 // with the other engines, and how it is driven.
@@ -65,7 +65,9 @@ class NatsLog final : public ServerLog {
   replication::LogFacts facts() const override;
 
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns()); }
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return upkeep_.registry(now_ns());
+  }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }

@@ -31,7 +31,7 @@ class NatsEngine : public LogEngine {
   ~NatsEngine() override {
     for (const std::string& shard : shards_) {
       api("DELETE." + nats::Names(shard).log_stream());
-      api("DELETE." + nats::Names(shard).board_stream());
+      api("DELETE." + nats::Names(shard).registry_stream());
     }
   }
 

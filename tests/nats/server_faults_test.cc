@@ -139,13 +139,13 @@ TEST_F(NatsLogTest, ARecordThatFollowsAnotherThanItNamesIsDamage) {
   EXPECT_EQ(read(log, first).outcome, ReadOutcome::kDamaged);
 }
 
-TEST_F(NatsLogTest, ABoard) {
+TEST_F(NatsLogTest, ARegistry) {
   NatsLog* const one = connect();
   NatsLog* const two = connect();
   one->put("member one", std::string("\0\xff", 2));
   two->put("two", "facts");
   wait_until([&] { return one->snapshot().size() == 2 && two->snapshot().size() == 2; });
-  one->put("large", std::string(replication::Board::kFactsBytesMax + 1, 'x'));
+  one->put("large", std::string(replication::MemberRegistry::kFactsBytesMax + 1, 'x'));
   one->put("member one", "newer");
   const auto newest = [&] {
     for (const auto& entry : two->snapshot())

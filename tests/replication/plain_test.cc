@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 #include "storage/replication/record.h"
 
 namespace weir::storage::replication {

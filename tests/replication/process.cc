@@ -207,9 +207,9 @@ void Process::write_back() {
                     options_.bookmarks_kept);
 }
 
-uint64_t Process::trim_up_to(const BoardView& board) const {
+uint64_t Process::trim_up_to(const RegistryView& registry) const {
   if (!member_->may_seal()) return 0;
-  return trimming_.up_to(disk_->base().bookmark.head.position, board);
+  return trimming_.up_to(disk_->base().bookmark.head.position, registry);
 }
 
 MemberFacts Process::facts() const {

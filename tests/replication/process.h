@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "storage/replication/board.h"
 #include "storage/replication/early_release.h"
 #include "storage/replication/member.h"
+#include "storage/replication/member_registry.h"
 #include "storage/replication/primary_clock.h"
 #include "storage/replication/trimming.h"
 #include "tests/replication/checker.h"
@@ -70,7 +70,7 @@ class Process : public Port {
   // What is in order is written to the state files.
   void write_back();
   // How far this process would trim the log as the primary that it believes to be; 0: not at all.
-  uint64_t trim_up_to(const BoardView& board) const;
+  uint64_t trim_up_to(const RegistryView& registry) const;
   MemberFacts facts() const;
 
   Member& member() { return *member_; }

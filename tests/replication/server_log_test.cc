@@ -38,7 +38,7 @@ class TableLog final : public ServerLog {
     return facts;
   }
   void put(std::string, std::string) override {}
-  std::vector<BoardEntry> snapshot() const override { return {}; }
+  std::vector<RegistryEntry> snapshot() const override { return {}; }
   void set_watcher(SocketWatcher*) override {}
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }
 

@@ -18,17 +18,17 @@ void World::keep_house(size_t index) {
       Head& oldest = facts.checkpoint_head;
       if (oldest.position == 0 || head.position < oldest.position) oldest = head;
     }
-    board_[self.options.node] = {
+    registry_[self.options.node] = {
         .name = self.options.node, .bytes = encode_facts(facts), .age_ns = agenda_.now_ns()};
-    const uint64_t up_to = process->trim_up_to(BoardView(board()));
+    const uint64_t up_to = process->trim_up_to(RegistryView(registry()));
     if (up_to > 0) self.log->trim(up_to);
   });
   agenda_.after(random_.between(200, 2500) * kMs, [this, index] { keep_house(index); });
 }
 
-std::vector<BoardEntry> World::board() const {
-  std::vector<BoardEntry> entries;
-  for (const auto& [name, entry] : board_) {
+std::vector<RegistryEntry> World::registry() const {
+  std::vector<RegistryEntry> entries;
+  for (const auto& [name, entry] : registry_) {
     entries.push_back(entry);
     entries.back().age_ns = agenda_.now_ns() - entry.age_ns;
   }

@@ -65,7 +65,7 @@ ShardMember::ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock)
              .stale_clients = &stale_clients_}),
       log_(std::move(opened.log)),
       watched_log_(opened.watched),
-      board_(opened.board),
+      registry_(opened.registry),
       trimmer_(log_.get(), plan_.trim),
       replies_(plan_.replies, clock),
       operator_requests_(plan_.pull.peers) {}
@@ -157,17 +157,18 @@ void ShardMember::act() {
   operator_requests_.act(member_.get(), self_.node, port_.now());
   trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
-  const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
+  const auto sources = [this] { return sources_of(registry_.view(facts()), self_.node); };
   if (port_.stopped().copies && copies_->has_copied(sources, random_.next())) adopt_copy();
   member_->tick(port_.now());
   port_.ask_to_read();
   settle();
   const int64_t now_ns = clock_.boot_ns();
-  if (now_ns >= board_.next_ns(member_->role())) {
+  if (now_ns >= registry_.next_ns(member_->role())) {
     digests_ = node_digests(server_->config(), server_->acl().users());
-    board_.write(facts(), now_ns);
+    registry_.write(facts(), now_ns);
   }
-  if (serves() && trimmer_.due(now_ns)) trimmer_.trim(written_back_, board_.view(facts()), now_ns);
+  if (serves() && trimmer_.due(now_ns))
+    trimmer_.trim(written_back_, registry_.view(facts()), now_ns);
 }
 
 void ShardMember::heartbeat() {
@@ -209,8 +210,8 @@ void ShardMember::settle() {
 int64_t ShardMember::next_ns() {
   if (!member_) return kNotDue;
   if (port_.has_answers()) return 0;
-  int64_t at_ns =
-      std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
+  int64_t at_ns = std::min(
+      {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
   at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
@@ -275,7 +276,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
 }
 
 std::vector<MemberSeen> ShardMember::members() const {
-  return board_.members(facts(), member_->log_state().primary().node);
+  return registry_.members(facts(), member_->log_state().primary().node);
 }
 
 void ShardMember::write_figures(FigureWriter& out) const {

@@ -27,7 +27,7 @@
 #include "server/failover/member/primary_teller.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/peers/node_digests.h"
-#include "server/failover/peers/shard_board.h"
+#include "server/failover/peers/shard_registry.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "server/failover/shared_log/open_log.h"
 #include "server/failover/shared_log/trouble_teller.h"
@@ -93,8 +93,8 @@ class ShardMember final : public Membership, public InstantSource, public storag
   MemberPort port_;  // which the log answers to, so it outlives it
   const std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
-  ShardBoard board_;
-  NodeDigests digests_;  // as the Board has them
+  ShardRegistry registry_;
+  NodeDigests digests_;  // as the member registry has them
   LogTrimmer trimmer_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;

@@ -6,28 +6,28 @@
 
 namespace weir::server {
 
-using storage::replication::BoardView;
 using storage::replication::Head;
 using storage::replication::Record;
+using storage::replication::RegistryView;
 using storage::replication::Role;
 
 void LogTrimmer::note(const Record& record) {
   trimming_.note(record.head.position, record.bytes.size());
 }
 
-void LogTrimmer::trim(const Head& own, const BoardView& board, int64_t boot_ns) {
+void LogTrimmer::trim(const Head& own, const RegistryView& registry, int64_t boot_ns) {
   next_ns_ = boot_ns + kEveryNs;
-  const uint64_t up_to = trimming_.up_to(own.position, board);
+  const uint64_t up_to = trimming_.up_to(own.position, registry);
   if (up_to <= trimmed_up_to_) return;
   trimmed_up_to_ = up_to;
   log_.trim(up_to);
-  name_the_late(board);
+  name_the_late(registry);
 }
 
 // A reader proves by the record it has read last that it stands in this log.
-void LogTrimmer::name_the_late(const BoardView& board) {
+void LogTrimmer::name_the_late(const RegistryView& registry) {
   const std::set<std::string> before = std::exchange(late_, {});
-  for (const BoardView::Seen& seen : board.members()) {
+  for (const RegistryView::Seen& seen : registry.members()) {
     const auto& facts = seen.facts;
     if (facts.role == Role::kStopped) continue;
     if (facts.head.position > trimmed_up_to_) continue;

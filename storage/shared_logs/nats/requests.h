@@ -53,7 +53,7 @@ Outgoing get_info(const std::string& stream);
 Outgoing purge(const std::string& stream, uint64_t before);
 
 Outgoing make_log(const Names& names, uint64_t replicas, uint64_t bytes_max);
-Outgoing make_board(const Names& names, uint64_t replicas);
+Outgoing make_registry(const Names& names, uint64_t replicas);
 Outgoing put_facts(const Names& names, const std::string& member, std::string facts);
 
 }  // namespace weir::storage::nats

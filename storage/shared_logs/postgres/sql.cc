@@ -170,22 +170,23 @@ Statement put_facts(const std::string& shard, const std::string& name, const std
           .parameters = {text_of(shard), text_of(name), bytes_of(facts)}};
 }
 
-Statement read_board(const std::string& shard) {
+Statement read_registry(const std::string& shard) {
   return {.sql =
               "select name, facts, age from (select name, facts, "
               "(greatest(0, extract(epoch from now() - seen)) * 1000000)::bigint as age "
               "from weir_board where shard = $1 and " +
-              kIsYoung +
-              " and octet_length(name) <= " + std::to_string(replication::Board::kNameBytesMax) +
-              " and octet_length(facts) <= " + std::to_string(replication::Board::kFactsBytesMax) +
-              " order by seen desc limit " + std::to_string(replication::Board::kEntriesMax) +
-              ") as young order by name",
+              kIsYoung + " and octet_length(name) <= " +
+              std::to_string(replication::MemberRegistry::kNameBytesMax) +
+              " and octet_length(facts) <= " +
+              std::to_string(replication::MemberRegistry::kFactsBytesMax) +
+              " order by seen desc limit " +
+              std::to_string(replication::MemberRegistry::kEntriesMax) + ") as young order by name",
           .parameters = {text_of(shard)}};
 }
 
-std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer) {
+std::optional<std::vector<replication::RegistryEntry>> registry_read(const Answer& answer) {
   if (!answer.has_types({Type::kText, Type::kBytea, Type::kInt8})) return std::nullopt;
-  std::vector<replication::BoardEntry> entries;
+  std::vector<replication::RegistryEntry> entries;
   for (int row = 0; row < answer.rows(); ++row) {
     entries.push_back({.name = std::string(answer.bytes(row, 0)),
                        .bytes = std::string(answer.bytes(row, 1)),

@@ -53,8 +53,8 @@ Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max);
 
 // Also removes what nobody has put for a day.
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts);
-Statement read_board(const std::string& shard);
+Statement read_registry(const std::string& shard);
 // Nothing if it is no answer to that.
-std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer);
+std::optional<std::vector<replication::RegistryEntry>> registry_read(const Answer& answer);
 
 }  // namespace weir::storage::postgres

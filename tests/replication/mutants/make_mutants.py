@@ -157,8 +157,8 @@ FAULTS = {
         # The record of a bookmark goes too.
         ("position == 0 ? 0 : position - 1;",
          "position == 0 ? 0 : mutated('t') ? position : position - 1;"),
-        # The Board is not asked.
-        ("before(board.needed_from()));", "mutated('B') ? UINT64_MAX : before(board.needed_from()));"),
+        # The member registry is not asked.
+        ("before(registry.needed_from()));", "mutated('B') ? UINT64_MAX : before(registry.needed_from()));"),
     ],
     "log_rows.cc": [
         # A hole is taken for what was trimmed.

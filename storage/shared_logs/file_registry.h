@@ -17,15 +17,15 @@
 
 namespace weir::storage {
 
-class FileBoard {
+class FileRegistry {
  public:
   // The folder is made by the first that puts something.
-  explicit FileBoard(std::string folder) : folder_(std::move(folder)) {}
+  explicit FileRegistry(std::string folder) : folder_(std::move(folder)) {}
 
   // REQUIRES: the name has letters and digits only.
   void put(const std::string& name, std::string_view bytes, int64_t boot_ns) const;
   // Files that are older than a day, or of before the machine's start, are removed.
-  std::vector<replication::BoardEntry> snapshot(int64_t boot_ns) const;
+  std::vector<replication::RegistryEntry> snapshot(int64_t boot_ns) const;
 
  private:
   const std::string folder_;

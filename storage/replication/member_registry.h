@@ -43,7 +43,7 @@ std::string encode_facts(const MemberFacts& facts);
 // names, addresses and numbers that no member has (plain.h).
 std::optional<MemberFacts> decode_facts(std::string_view bytes);
 
-class BoardView {
+class RegistryView {
  public:
   // A member of whom nothing was heard for so long holds up nothing.
   static constexpr int64_t kForgottenAfterNs = kNsPerHour;
@@ -56,8 +56,8 @@ class BoardView {
   };
 
   // What cannot be decoded, or tells of another than its name, is as good as not there. Unless the
-  // Board `was_read`, there may be members that need anything.
-  explicit BoardView(const std::vector<BoardEntry>& entries, bool was_read = true);
+  // registry `was_read`, there may be members that need anything.
+  explicit RegistryView(const std::vector<RegistryEntry>& entries, bool was_read = true);
 
   // All but those that are forgotten.
   const std::vector<Seen>& members() const { return members_; }

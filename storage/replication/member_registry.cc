@@ -1,4 +1,4 @@
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 
 #include <algorithm>
 #include <cstring>
@@ -86,21 +86,22 @@ std::optional<MemberFacts> decode_facts(std::string_view bytes) {
   return is_plain(facts) ? std::optional(std::move(facts)) : std::nullopt;
 }
 
-BoardView::BoardView(const std::vector<BoardEntry>& entries, bool was_read) : was_read_(was_read) {
-  for (const BoardEntry& entry : entries) {
+RegistryView::RegistryView(const std::vector<RegistryEntry>& entries, bool was_read)
+    : was_read_(was_read) {
+  for (const RegistryEntry& entry : entries) {
     if (entry.age_ns >= kForgottenAfterNs) continue;
     auto facts = decode_facts(entry.bytes);
     if (facts && facts->author.node == entry.name)
       members_.push_back({.facts = *std::move(facts), .age_ns = entry.age_ns});
   }
-  if (members_.size() <= Board::kEntriesMax) return;
+  if (members_.size() <= MemberRegistry::kEntriesMax) return;
   std::stable_sort(members_.begin(), members_.end(),
                    [](const Seen& a, const Seen& b) { return a.age_ns < b.age_ns; });
-  members_.resize(Board::kEntriesMax);
+  members_.resize(MemberRegistry::kEntriesMax);
 }
 
 // A stopped member needs a snapshot or a person, and nothing of the log.
-uint64_t BoardView::needed_from() const {
+uint64_t RegistryView::needed_from() const {
   if (!was_read_) return 0;
   uint64_t needed = UINT64_MAX;
   for (const Seen& seen : members_) {
@@ -112,13 +113,13 @@ uint64_t BoardView::needed_from() const {
   return needed;
 }
 
-uint64_t BoardView::record_version() const {
+uint64_t RegistryView::record_version() const {
   uint64_t version = kRecordVersion;
   for (const Seen& seen : members_) version = std::min(version, seen.facts.newest_record_version);
   return version;
 }
 
-std::optional<std::string> BoardView::standby(std::string_view self) const {
+std::optional<std::string> RegistryView::standby(std::string_view self) const {
   const MemberFacts* best = nullptr;
   for (const Seen& seen : members_) {
     const bool can = seen.facts.role == Role::kFollowing && seen.age_ns < kPresentForNs;

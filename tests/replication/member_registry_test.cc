@@ -1,5 +1,5 @@
 // What members tell one another, and how far a primary trims.
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 
 #include <gtest/gtest.h>
 
@@ -19,11 +19,11 @@ MemberFacts facts_of(const std::string& node, uint64_t bookmark_at) {
   return facts;
 }
 
-BoardEntry entry_of(const MemberFacts& facts, int64_t age_ns = 0) {
+RegistryEntry entry_of(const MemberFacts& facts, int64_t age_ns = 0) {
   return {.name = facts.author.node, .bytes = encode_facts(facts), .age_ns = age_ns};
 }
 
-TEST(Board, FactsComeBackAsTheyWere) {
+TEST(MemberRegistry, FactsComeBackAsTheyWere) {
   MemberFacts facts = facts_of("A", 7);
   facts.role = Role::kStopped;
   facts.newest_record_version = 300;
@@ -45,66 +45,67 @@ TEST(Board, FactsComeBackAsTheyWere) {
   EXPECT_FALSE(decode_facts(no_role).has_value());
 }
 
-TEST(Board, WhatCannotBeReadIsNotThere) {
-  const BoardView view({{.name = "A", .bytes = "what?", .age_ns = 0}, entry_of(facts_of("B", 7))});
+TEST(MemberRegistry, WhatCannotBeReadIsNotThere) {
+  const RegistryView view(
+      {{.name = "A", .bytes = "what?", .age_ns = 0}, entry_of(facts_of("B", 7))});
   ASSERT_EQ(view.members().size(), 1u);
   EXPECT_EQ(view.members()[0].facts.author.node, "B");
-  EXPECT_EQ(BoardView({}).needed_from(), UINT64_MAX);
+  EXPECT_EQ(RegistryView({}).needed_from(), UINT64_MAX);
 }
 
-TEST(Board, WhoTellsOfAnotherIsNotThere) {
-  BoardEntry forged = entry_of(facts_of("A", 1));
+TEST(MemberRegistry, WhoTellsOfAnotherIsNotThere) {
+  RegistryEntry forged = entry_of(facts_of("A", 1));
   forged.name = "B";
-  EXPECT_TRUE(BoardView({forged}).members().empty());
+  EXPECT_TRUE(RegistryView({forged}).members().empty());
 }
 
 // The engine is bounded too, but not every one.
-TEST(Board, OfManyEntriesTheYoungestCount) {
-  std::vector<BoardEntry> entries;
+TEST(MemberRegistry, OfManyEntriesTheYoungestCount) {
+  std::vector<RegistryEntry> entries;
   for (uint64_t i = 1; i <= 5000; ++i)
     entries.push_back(entry_of(facts_of("n" + std::to_string(i), i), static_cast<int64_t>(i)));
   entries.push_back(entry_of(facts_of("A", 9000)));
-  const BoardView view(entries);
-  ASSERT_EQ(view.members().size(), Board::kEntriesMax);
+  const RegistryView view(entries);
+  ASSERT_EQ(view.members().size(), MemberRegistry::kEntriesMax);
   EXPECT_EQ(view.members()[0].facts.author.node, "A");
 }
 
-TEST(Board, ForgetsAMemberAfterAnHour) {
-  const BoardView view(
+TEST(MemberRegistry, ForgetsAMemberAfterAnHour) {
+  const RegistryView view(
       {entry_of(facts_of("A", 7), kNsPerHour - 1), entry_of(facts_of("B", 3), kNsPerHour)});
   EXPECT_EQ(view.members().size(), 1u);
   EXPECT_EQ(view.needed_from(), 7u);
 }
 
-TEST(Board, StoppedMembersNeedNothingAndSnapshotsDo) {
+TEST(MemberRegistry, StoppedMembersNeedNothingAndSnapshotsDo) {
   MemberFacts stopped = facts_of("A", 2);
   stopped.role = Role::kStopped;
   MemberFacts source = facts_of("B", 9);
-  EXPECT_EQ(BoardView({entry_of(stopped), entry_of(source)}).needed_from(), 9u);
+  EXPECT_EQ(RegistryView({entry_of(stopped), entry_of(source)}).needed_from(), 9u);
   source.checkpoint_head = {4, 44};
-  EXPECT_EQ(BoardView({entry_of(stopped), entry_of(source)}).needed_from(), 4u);
+  EXPECT_EQ(RegistryView({entry_of(stopped), entry_of(source)}).needed_from(), 4u);
 }
 
-TEST(Board, RecordsAreOfAVersionThatAllRead) {
+TEST(MemberRegistry, RecordsAreOfAVersionThatAllRead) {
   MemberFacts newer = facts_of("A", 2);
   newer.newest_record_version = kRecordVersion + 5;
-  EXPECT_EQ(BoardView({entry_of(newer)}).record_version(), kRecordVersion)
+  EXPECT_EQ(RegistryView({entry_of(newer)}).record_version(), kRecordVersion)
       << "not newer than this program writes";
   MemberFacts older = facts_of("B", 2);
   older.newest_record_version = 0;
-  EXPECT_EQ(BoardView({entry_of(newer), entry_of(older)}).record_version(), 0u);
-  EXPECT_EQ(BoardView({entry_of(newer), entry_of(older, kNsPerHour)}).record_version(),
+  EXPECT_EQ(RegistryView({entry_of(newer), entry_of(older)}).record_version(), 0u);
+  EXPECT_EQ(RegistryView({entry_of(newer), entry_of(older, kNsPerHour)}).record_version(),
             kRecordVersion);
 }
 
-TEST(Board, NamesTheStandbyThatLagsLeast) {
+TEST(MemberRegistry, NamesTheStandbyThatLagsLeast) {
   const MemberFacts a = facts_of("A", 9);
   MemberFacts primary = facts_of("B", 20);
   primary.role = Role::kPrimary;
-  EXPECT_EQ(BoardView({entry_of(a), entry_of(primary)}).standby("B"), "A");
-  EXPECT_EQ(BoardView({entry_of(a), entry_of(primary)}).standby("A"), std::nullopt);
-  EXPECT_EQ(BoardView({entry_of(a), entry_of(facts_of("C", 11))}).standby("B"), "C");
-  EXPECT_EQ(BoardView({entry_of(a, BoardView::kPresentForNs)}).standby("B"), std::nullopt)
+  EXPECT_EQ(RegistryView({entry_of(a), entry_of(primary)}).standby("B"), "A");
+  EXPECT_EQ(RegistryView({entry_of(a), entry_of(primary)}).standby("A"), std::nullopt);
+  EXPECT_EQ(RegistryView({entry_of(a), entry_of(facts_of("C", 11))}).standby("B"), "C");
+  EXPECT_EQ(RegistryView({entry_of(a, RegistryView::kPresentForNs)}).standby("B"), std::nullopt)
       << "not one that is away";
 }
 
@@ -119,40 +120,40 @@ constexpr TrimOptions kOptions = {.retained_bytes = 100, .bytes_max = 500};
 
 TEST(Trimming, KeepsTheNewestBytes) {
   for (const uint64_t records : {1, 10, 11, 20, 40}) {
-    const uint64_t up_to = trimming_of(records, kOptions).up_to(1000, BoardView({}));
+    const uint64_t up_to = trimming_of(records, kOptions).up_to(1000, RegistryView({}));
     EXPECT_EQ(up_to, records > 10 ? records - 10 : 0);
   }
 }
 
 TEST(Trimming, KeepsTheRecordOfTheBookmarkItself) {
   const Trimming trimming = trimming_of(40, kOptions);
-  EXPECT_EQ(trimming.up_to(20, BoardView({})), 19u);
-  EXPECT_EQ(trimming.up_to(0, BoardView({})), 0u) << "nothing is in the state files";
+  EXPECT_EQ(trimming.up_to(20, RegistryView({})), 19u);
+  EXPECT_EQ(trimming.up_to(0, RegistryView({})), 0u) << "nothing is in the state files";
 }
 
-TEST(Trimming, AsksTheBoardUpToALimit) {
-  const BoardView slow({entry_of(facts_of("B", 5))});
+TEST(Trimming, AsksTheRegistryUpToALimit) {
+  const RegistryView slow({entry_of(facts_of("B", 5))});
   EXPECT_EQ(trimming_of(40, kOptions).up_to(35, slow), 4u);
   EXPECT_EQ(trimming_of(50, kOptions).up_to(45, slow), 4u);
   EXPECT_EQ(trimming_of(60, kOptions).up_to(45, slow), 10u) << "500 bytes are enough";
   EXPECT_EQ(trimming_of(60, kOptions).up_to(8, slow), 7u) << "the own bookmark counts always";
 }
 
-// Whoever can write to the Board can say what it likes, in the name of every member.
+// Whoever can write to the member registry can say what it likes, in the name of every member.
 TEST(Trimming, ForgedFactsMoveItBetweenTheTwoBounds) {
   const Trimming trimming = trimming_of(60, kOptions);
   for (const uint64_t position : {uint64_t{0}, uint64_t{1}, uint64_t{INT64_MAX}}) {
     MemberFacts forged = facts_of("B", 7);
     forged.head.position = forged.written_back_head.position = position;
-    const uint64_t up_to = trimming.up_to(1000, BoardView({entry_of(forged)}));
+    const uint64_t up_to = trimming.up_to(1000, RegistryView({entry_of(forged)}));
     EXPECT_GE(up_to, 10u) << "not more than bytes_max is kept";
     EXPECT_LE(up_to, 50u) << "not less than retained_bytes";
   }
 }
 
 // Nobody is known, which is not the same as nobody being there.
-TEST(Trimming, WithoutABoardOnlyTheUpperBoundCounts) {
-  const BoardView unread({entry_of(facts_of("A", 1000))}, false);
+TEST(Trimming, WithoutARegistryOnlyTheUpperBoundCounts) {
+  const RegistryView unread({entry_of(facts_of("A", 1000))}, false);
   EXPECT_EQ(trimming_of(40, kOptions).up_to(1000, unread), 0u);
   EXPECT_EQ(trimming_of(60, kOptions).up_to(1000, unread), 10u);
 }
@@ -160,16 +161,16 @@ TEST(Trimming, WithoutABoardOnlyTheUpperBoundCounts) {
 TEST(Trimming, OfARewoundLogOnlyWhatIsThereCounts) {
   Trimming trimming = trimming_of(40, kOptions);
   for (uint64_t position = 15; position <= 20; ++position) trimming.note(position, 10);
-  EXPECT_EQ(trimming.up_to(1000, BoardView({})), 10u);
+  EXPECT_EQ(trimming.up_to(1000, RegistryView({})), 10u);
 }
 
 TEST(Trimming, ManyRecordsAreCountedInFewStretches) {
   Trimming trimming({.retained_bytes = 1'000'000, .bytes_max = 4'000'000});
   for (uint64_t position = 1; position <= 1'000'000; ++position) trimming.note(position, 10);
-  const uint64_t up_to = trimming.up_to(UINT64_MAX, BoardView({}));
+  const uint64_t up_to = trimming.up_to(UINT64_MAX, RegistryView({}));
   EXPECT_LE(up_to, 900'000u);
   EXPECT_GE(up_to, 895'000u);
-  const BoardView slow({entry_of(facts_of("B", 5))});
+  const RegistryView slow({entry_of(facts_of("B", 5))});
   EXPECT_LE(trimming.up_to(UINT64_MAX, slow), 600'000u);
   EXPECT_GE(trimming.up_to(UINT64_MAX, slow), 595'000u);
 }

@@ -1,4 +1,4 @@
-#include "storage/shared_logs/file_board.h"
+#include "storage/shared_logs/file_registry.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace weir::storage {
 
-using replication::BoardEntry;
+using replication::RegistryEntry;
 
 namespace {
 
@@ -21,20 +21,21 @@ bool is_small_file(const std::filesystem::directory_entry& entry) {
   std::error_code error;
   if (!entry.is_regular_file(error) || entry.is_symlink(error)) return false;
   const uintmax_t bytes = entry.file_size(error);
-  return !error && bytes <= sizeof(uint64_t) + replication::Board::kFactsBytesMax;
+  return !error && bytes <= sizeof(uint64_t) + replication::MemberRegistry::kFactsBytesMax;
 }
 
 // The youngest are left.
-void cut(std::vector<BoardEntry>* entries) {
-  std::stable_sort(entries->begin(), entries->end(),
-                   [](const BoardEntry& a, const BoardEntry& b) { return a.age_ns < b.age_ns; });
-  entries->resize(std::min(entries->size(), replication::Board::kEntriesMax));
+void cut(std::vector<RegistryEntry>* entries) {
+  std::stable_sort(
+      entries->begin(), entries->end(),
+      [](const RegistryEntry& a, const RegistryEntry& b) { return a.age_ns < b.age_ns; });
+  entries->resize(std::min(entries->size(), replication::MemberRegistry::kEntriesMax));
 }
 
 }  // namespace
 
 // The name is not synced: after a power cut all of it is old.
-void FileBoard::put(const std::string& name, std::string_view bytes, int64_t boot_ns) const {
+void FileRegistry::put(const std::string& name, std::string_view bytes, int64_t boot_ns) const {
   std::error_code ignored;
   std::filesystem::create_directory(folder_, ignored);
   std::string text;
@@ -45,8 +46,8 @@ void FileBoard::put(const std::string& name, std::string_view bytes, int64_t boo
   if (write_file(unfinished, text).ok()) (void)rename_file(unfinished, path);
 }
 
-std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
-  std::vector<BoardEntry> entries;
+std::vector<RegistryEntry> FileRegistry::snapshot(int64_t boot_ns) const {
+  std::vector<RegistryEntry> entries;
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder_, error), end; !error && at != end;
        at.increment(error)) {
@@ -59,7 +60,7 @@ std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
     const auto put_at_ns = static_cast<int64_t>(reader.u64_le());
     const int64_t age_ns = boot_ns - put_at_ns;
     // Another process's clock was read a moment later than this one's.
-    const bool is_old = age_ns > replication::Board::kRemovedAfterNs || age_ns < -kNsPerS;
+    const bool is_old = age_ns > replication::MemberRegistry::kRemovedAfterNs || age_ns < -kNsPerS;
     if (!reader.ok() || is_old) {
       std::error_code ignored;
       std::filesystem::remove(path, ignored);
@@ -71,7 +72,7 @@ std::vector<BoardEntry> FileBoard::snapshot(int64_t boot_ns) const {
   }
   cut(&entries);
   std::sort(entries.begin(), entries.end(),
-            [](const BoardEntry& a, const BoardEntry& b) { return a.name < b.name; });
+            [](const RegistryEntry& a, const RegistryEntry& b) { return a.name < b.name; });
   return entries;
 }
 

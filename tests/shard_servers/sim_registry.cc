@@ -1,10 +1,10 @@
-#include "tests/shard_servers/sim_board.h"
+#include "tests/shard_servers/sim_registry.h"
 
 #include "base/time_units.h"
 
 namespace weir::server {
 
-using storage::replication::BoardEntry;
+using storage::replication::RegistryEntry;
 
 namespace {
 
@@ -12,7 +12,7 @@ constexpr int64_t kLateNs = 2 * kNsPerS;
 
 }  // namespace
 
-void SimBoard::put(std::string name, std::string bytes) {
+void SimRegistry::put(std::string name, std::string bytes) {
   if (random_.one_in(8)) return;  // lost
   std::deque<Put>& puts = puts_[std::move(name)];
   puts.push_back({.bytes = std::move(bytes), .at_ns = agenda_.now_ns()});
@@ -20,8 +20,8 @@ void SimBoard::put(std::string name, std::string bytes) {
 }
 
 // What was put last comes two seconds later.
-std::vector<BoardEntry> SimBoard::snapshot() const {
-  std::vector<BoardEntry> entries;
+std::vector<RegistryEntry> SimRegistry::snapshot() const {
+  std::vector<RegistryEntry> entries;
   for (const auto& [name, puts] : puts_) {
     for (const Put& put : puts) {
       const int64_t age_ns = agenda_.now_ns() - put.at_ns;

@@ -1,4 +1,4 @@
-#include "server/failover/peers/shard_board.h"
+#include "server/failover/peers/shard_registry.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,15 +8,15 @@
 
 namespace weir::server {
 
-using storage::replication::BoardEntry;
-using storage::replication::BoardView;
 using storage::replication::MemberFacts;
+using storage::replication::RegistryEntry;
+using storage::replication::RegistryView;
 using storage::replication::Role;
 
 namespace {
 
 // Another member's turns, and its own, are only as new as what it has told.
-MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self,
+MemberSeen seen_of(const RegistryView::Seen& seen, const std::string& self,
                    const std::string& primary) {
   const MemberFacts& facts = seen.facts;
   MemberSeen member;
@@ -28,7 +28,7 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self,
   member.state = words_of(facts.role);
   member.is_self = member.node == self;
   member.is_primary = member.node == primary;
-  member.is_present = seen.age_ns < BoardView::kPresentForNs;
+  member.is_present = seen.age_ns < RegistryView::kPresentForNs;
   const bool follows = facts.role == Role::kFollowing || facts.role == Role::kClaiming;
   member.is_standby = member.is_present && !member.is_primary && follows;
   member.position = facts.head.position;
@@ -39,19 +39,19 @@ MemberSeen seen_of(const BoardView::Seen& seen, const std::string& self,
   return member;
 }
 
-bool has(const std::vector<BoardEntry>& entries, const std::string& name) {
+bool has(const std::vector<RegistryEntry>& entries, const std::string& name) {
   return std::any_of(entries.begin(), entries.end(),
-                     [&](const BoardEntry& entry) { return entry.name == name; });
+                     [&](const RegistryEntry& entry) { return entry.name == name; });
 }
 
 }  // namespace
 
-std::vector<std::string> sources_of(const BoardView& board, const std::string& self) {
+std::vector<std::string> sources_of(const RegistryView& registry, const std::string& self) {
   std::vector<const MemberFacts*> able;
-  for (const BoardView::Seen& seen : board.members()) {
+  for (const RegistryView::Seen& seen : registry.members()) {
     const MemberFacts& facts = seen.facts;
     const bool has_data = facts.role == Role::kFollowing || facts.role == Role::kPrimary;
-    if (has_data && seen.age_ns < BoardView::kPresentForNs && facts.author.node != self)
+    if (has_data && seen.age_ns < RegistryView::kPresentForNs && facts.author.node != self)
       able.push_back(&facts);
   }
   std::sort(able.begin(), able.end(), [](const MemberFacts* a, const MemberFacts* b) {
@@ -66,33 +66,33 @@ std::vector<std::string> sources_of(const BoardView& board, const std::string& s
   return addresses;
 }
 
-int64_t ShardBoard::next_ns(Role role) const {
-  if (board_ == nullptr) return INT64_MAX;
+int64_t ShardRegistry::next_ns(Role role) const {
+  if (registry_ == nullptr) return INT64_MAX;
   return role == written_role_ ? written_ns_ + kEveryNs : 0;
 }
 
-void ShardBoard::write(const MemberFacts& own, int64_t boot_ns) {
+void ShardRegistry::write(const MemberFacts& own, int64_t boot_ns) {
   if (boot_ns < next_ns(own.role)) return;
   written_role_ = own.role;
   written_ns_ = boot_ns;
-  board_->put(own.author.node, encode_facts(own));
+  registry_->put(own.author.node, encode_facts(own));
 }
 
-BoardView ShardBoard::view(const MemberFacts& own) const {
-  std::vector<BoardEntry> entries;
-  if (board_ != nullptr) entries = board_->snapshot();
+RegistryView ShardRegistry::view(const MemberFacts& own) const {
+  std::vector<RegistryEntry> entries;
+  if (registry_ != nullptr) entries = registry_->snapshot();
   const bool was_read = has(entries, own.author.node);
-  std::erase_if(entries, [&](const BoardEntry& entry) { return entry.name == own.author.node; });
+  std::erase_if(entries, [&](const RegistryEntry& entry) { return entry.name == own.author.node; });
   entries.push_back({.name = own.author.node, .bytes = encode_facts(own)});
-  return BoardView(entries, was_read);
+  return RegistryView(entries, was_read);
 }
 
-std::vector<MemberSeen> ShardBoard::members(const MemberFacts& own,
-                                            const std::string& primary) const {
+std::vector<MemberSeen> ShardRegistry::members(const MemberFacts& own,
+                                               const std::string& primary) const {
   std::vector<MemberSeen> members;
   uint64_t newest = own.applied_turn;
-  const BoardView board = view(own);
-  for (const BoardView::Seen& seen : board.members()) {
+  const RegistryView registry = view(own);
+  for (const RegistryView::Seen& seen : registry.members()) {
     members.push_back(seen_of(seen, own.author.node, primary));
     if (members.back().is_primary) newest = std::max(newest, members.back().turn);
   }

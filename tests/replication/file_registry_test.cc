@@ -1,5 +1,5 @@
 // What members tell one another beside a log in a file.
-#include "storage/shared_logs/file_board.h"
+#include "storage/shared_logs/file_registry.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -15,10 +15,10 @@
 namespace weir::storage {
 namespace {
 
-class FileBoardTest : public ::testing::Test {
+class FileRegistryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = ::testing::TempDir() + "file-board-" + std::to_string(::getpid());
+    folder_ = ::testing::TempDir() + "file-registry-" + std::to_string(::getpid());
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directory(folder_);
   }
@@ -27,9 +27,9 @@ class FileBoardTest : public ::testing::Test {
   std::string folder_;
 };
 
-TEST_F(FileBoardTest, SeveralTellOneAnother) {
-  const FileBoard one(folder_ + "/log.board");
-  const FileBoard other(folder_ + "/log.board");
+TEST_F(FileRegistryTest, SeveralTellOneAnother) {
+  const FileRegistry one(folder_ + "/log.board");
+  const FileRegistry other(folder_ + "/log.board");
   EXPECT_TRUE(one.snapshot(kNsPerHour).empty());
   one.put("b", "facts", kNsPerHour);
   other.put("a", std::string("\0more", 5), kNsPerHour + kNsPerS);
@@ -44,49 +44,49 @@ TEST_F(FileBoardTest, SeveralTellOneAnother) {
 }
 
 // After the machine's start CLOCK_BOOTTIME begins anew, and nobody was heard of.
-TEST_F(FileBoardTest, WhatIsOldIsRemoved) {
-  const FileBoard board(folder_ + "/log.board");
-  board.put("old", "facts", kNsPerHour);
-  board.put("new", "facts", kNsPerDay);
-  EXPECT_EQ(board.snapshot(kNsPerHour + kNsPerDay).size(), 2u);
-  EXPECT_EQ(board.snapshot(2 * kNsPerHour + kNsPerDay).size(), 1u);
+TEST_F(FileRegistryTest, WhatIsOldIsRemoved) {
+  const FileRegistry registry(folder_ + "/log.board");
+  registry.put("old", "facts", kNsPerHour);
+  registry.put("new", "facts", kNsPerDay);
+  EXPECT_EQ(registry.snapshot(kNsPerHour + kNsPerDay).size(), 2u);
+  EXPECT_EQ(registry.snapshot(2 * kNsPerHour + kNsPerDay).size(), 1u);
   EXPECT_FALSE(file_exists(folder_ + "/log.board/old"));
-  EXPECT_TRUE(board.snapshot(kNsPerMinute).empty());
+  EXPECT_TRUE(registry.snapshot(kNsPerMinute).empty());
   EXPECT_FALSE(file_exists(folder_ + "/log.board/new"));
 }
 
-TEST_F(FileBoardTest, AFileThatIsNoneIsNotThere) {
-  const FileBoard board(folder_ + "/log.board");
-  board.put("a", "facts", kNsPerS);
+TEST_F(FileRegistryTest, AFileThatIsNoneIsNotThere) {
+  const FileRegistry registry(folder_ + "/log.board");
+  registry.put("a", "facts", kNsPerS);
   ASSERT_TRUE(write_file(folder_ + "/log.board/b", "short").ok());
   ASSERT_TRUE(write_file(folder_ + "/log.board/c.new", "not yet there").ok());
-  EXPECT_EQ(board.snapshot(kNsPerS).size(), 1u);
+  EXPECT_EQ(registry.snapshot(kNsPerS).size(), 1u);
 }
 
-TEST_F(FileBoardTest, WhatIsNobodysIsNotRead) {
-  const FileBoard board(folder_ + "/log.board");
-  board.put("a", "facts", kNsPerS);
+TEST_F(FileRegistryTest, WhatIsNobodysIsNotRead) {
+  const FileRegistry registry(folder_ + "/log.board");
+  registry.put("a", "facts", kNsPerS);
   const std::string folder = folder_ + "/log.board/";
   ASSERT_EQ(::mkfifo((folder + "pipe").c_str(), 0600), 0);
   ASSERT_TRUE(write_file(folder + "large", std::string(10'000, 'x')).ok());
   ASSERT_TRUE(write_file(folder + "sparse", std::string(8, '\0')).ok());
   std::filesystem::resize_file(folder + "sparse", uint64_t{1} << 40);
   std::filesystem::create_symlink("/dev/zero", folder + "link");
-  const auto seen = board.snapshot(kNsPerS);
+  const auto seen = registry.snapshot(kNsPerS);
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].name, "a");
 }
 
-TEST_F(FileBoardTest, OfManyFilesTheYoungestCount) {
-  const FileBoard board(folder_ + "/log.board");
-  for (int i = 0; i < 200; ++i) board.put("old" + std::to_string(i), "facts", kNsPerS);
-  board.put("young", "facts", 2 * kNsPerS);
-  const auto seen = board.snapshot(3 * kNsPerS);
-  ASSERT_EQ(seen.size(), replication::Board::kEntriesMax);
+TEST_F(FileRegistryTest, OfManyFilesTheYoungestCount) {
+  const FileRegistry registry(folder_ + "/log.board");
+  for (int i = 0; i < 200; ++i) registry.put("old" + std::to_string(i), "facts", kNsPerS);
+  registry.put("young", "facts", 2 * kNsPerS);
+  const auto seen = registry.snapshot(3 * kNsPerS);
+  ASSERT_EQ(seen.size(), replication::MemberRegistry::kEntriesMax);
   EXPECT_EQ(seen.back().name, "young");
 }
 
-TEST_F(FileBoardTest, ALogInAFileHasOne) {
+TEST_F(FileRegistryTest, ALogInAFileHasOne) {
   FileLog one(folder_ + "/log");
   FileLog other(folder_ + "/log");
   one.tick(kNsPerS);
