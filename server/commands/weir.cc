@@ -81,7 +81,7 @@ void status(Call& call) {
   text("primary", seen.primary_address);
   text("primary_node", seen.primary_node);
   number("epoch", seen.epoch);
-  number("position", seen.position);
+  number("log_index", seen.log_index);
   number("turn", seen.turn);
   number("committed_turn", seen.committed);
   text("stopped_because", seen.stopped_because);
@@ -93,7 +93,7 @@ void status(Call& call) {
     text("address", one.host + ":" + std::to_string(one.port));
     text("state", one.state);
     number("present", one.is_present ? 1 : 0);
-    number("position", one.position);
+    number("log_index", one.log_index);
     number("turn", one.turn);
     number("lag_turns", one.lag_turns);
     number("age_ms", static_cast<uint64_t>(one.age_ms));

@@ -26,8 +26,8 @@ void begin(Call& call, Snapshots* snapshots) {
   call.reply.map(4);
   call.reply.bulk("made");
   call.reply.integer(begun->is_made ? 1 : 0);
-  call.reply.bulk("position");
-  call.reply.integer(static_cast<int64_t>(begun->place.position));
+  call.reply.bulk("log_index");
+  call.reply.integer(static_cast<int64_t>(begun->place.log_index));
   call.reply.bulk("crc");
   call.reply.bulk(hex_of(begun->place.crc));
   call.reply.bulk("files");

@@ -11,8 +11,7 @@
 // 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
 //    passes.
 // 3. A power cut leaves batches of a shared log whole, with their bookmarks, or takes them away
-// whole:
-//    the disk keeps its batches as writes until they are synced.
+//    whole: the disk keeps its batches as writes until they are synced.
 #pragma once
 
 #include <deque>

@@ -16,7 +16,7 @@ LogState::LogState(uint64_t shard, const LogBookmark& bookmark)
 LogState::Outcome LogState::apply(const Head& head, std::string_view bytes) {
   Outcome outcome;
   const auto record = decode_record(bytes);
-  if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {
+  if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {
     return outcome;
   }
   outcome.verdict = judge(*record, head);
@@ -37,13 +37,13 @@ LogBookmark LogState::bookmark() const {
 
 Verdict LogState::judge(const DecodedRecord& record, const Head& head) const {
   const bool is_genesis = record.kind() == Kind::kGenesis;
-  if (is_genesis || head.position == 1) {
-    const bool valid = is_genesis && head.position == 1 && record.envelope.epoch == Head{};
+  if (is_genesis || head.log_index == 1) {
+    const bool valid = is_genesis && head.log_index == 1 && record.envelope.epoch == Head{};
     return valid && std::get<Genesis>(record.body).first_turn > 0 ? Verdict::kValid
                                                                   : Verdict::kImpossible;
   }
   const Head& epoch = record.envelope.epoch;
-  if (epoch.position < epoch_.position) return Verdict::kVoid;
+  if (epoch.log_index < epoch_.log_index) return Verdict::kVoid;
   if (epoch != epoch_) {
     return record.kind() == Kind::kClaim ? Verdict::kVoid : Verdict::kImpossible;
   }

@@ -56,10 +56,10 @@ class LogState {
   // REQUIRES: `head` is the identity of `bytes`. An impossible record changes nothing.
   Outcome apply(const Head& head, std::string_view bytes);
 
-  bool has_begun() const { return head_.position != 0; }
+  bool has_begun() const { return head_.log_index != 0; }
   const Head& head() const { return head_; }
   const Head& epoch() const { return epoch_; }
-  bool has_no_primary() const { return epoch_.position <= 1; }  // the epoch is GENESIS, or none
+  bool has_no_primary() const { return epoch_.log_index <= 1; }  // the epoch is GENESIS, or none
   const Author& primary() const { return primary_; }
   const Times& times() const { return times_; }
   uint64_t next_turn() const { return next_turn_; }

@@ -213,12 +213,12 @@ int64_t Member::primary_deadline() const {
 
 void Member::send(Kind kind, std::string record, bool has_condition, Instants now) {
   WEIR_CHECK(!state_.is_asking());
-  state_.asked =
-      InFlight{.kind = kind,
-               .has_condition = has_condition,
-               .bytes = record,
-               .head = {.position = state_.log_state.head().position + 1, .crc = crc64_xz(record)},
-               .sent_boot_ns = now.boot_ns};
+  state_.asked = InFlight{
+      .kind = kind,
+      .has_condition = has_condition,
+      .bytes = record,
+      .head = {.log_index = state_.log_state.head().log_index + 1, .crc = crc64_xz(record)},
+      .sent_boot_ns = now.boot_ns};
   state_.port->append(has_condition ? std::optional(state_.log_state.head()) : std::nullopt,
                       std::move(record));
 }
@@ -244,7 +244,7 @@ std::string describe(const Member& member) {
   const MemberState& state = member.state_;
   std::string text = kRoles[static_cast<int>(state.role)];
   const auto head = [&](const char* name, const Head& value) {
-    text += std::string(" ") + name + " " + std::to_string(value.position) + "/" +
+    text += std::string(" ") + name + " " + std::to_string(value.log_index) + "/" +
             std::to_string(value.crc % 10000);
   };
   const auto number = [&](const char* name, uint64_t value) {

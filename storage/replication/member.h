@@ -5,14 +5,13 @@
 // Invariants
 // 1. At most one append or one read is in flight.
 // 2. A record gets its place from an acknowledged append or from a read after one's own Head.
-//    Nothing else is decided on; in particular positions are never compared.
+//    Nothing else is decided on; in particular log indexes are never compared.
 // 3. An epoch is this process's own only if it is the identity of a CLAIM that this very process
 //    sent, and only until a demotion: then all its epochs are spent, because
 //    appends of them may still be on their way.
 // 4. A turn is committed when the own log state has accepted it and an append of this process at
-// that
-//    place or after it was acknowledged. Reading one's own record is not enough: a log engine may
-//    show what it loses when it fails over.
+//    that place or after it was acknowledged. Reading one's own record is not enough: a log engine
+//    may show what it loses when it fails over.
 // 5. A sealed turn is committed, or lost by a demotion. Who is promoted appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
 // 6. The log state is never ahead of the local log except by records of turns that a primary still

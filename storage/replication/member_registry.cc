@@ -15,13 +15,13 @@ void put_text(std::string* out, std::string_view text) {
 }
 
 void put_head(std::string* out, const Head& head) {
-  put_u64_le(out, head.position);
+  put_u64_le(out, head.log_index);
   put_u64_le(out, head.crc);
 }
 
 Head read_head(Reader* reader) {
   Head head;
-  head.position = reader->u64_le();
+  head.log_index = reader->u64_le();
   head.crc = reader->u64_le();
   return head;
 }
@@ -35,10 +35,10 @@ std::array<char, 32> read_digest(Reader* reader) {
 
 bool is_plain(const MemberFacts& facts) {
   return is_plain_name(facts.author.node) && is_plain_address(facts.author.address) &&
-         is_plain_number(facts.applied_turn) && is_plain_number(facts.head.position) &&
+         is_plain_number(facts.applied_turn) && is_plain_number(facts.head.log_index) &&
          is_plain_number(facts.written_back_turn) &&
-         is_plain_number(facts.written_back_head.position) &&
-         is_plain_number(facts.checkpoint_head.position);
+         is_plain_number(facts.written_back_head.log_index) &&
+         is_plain_number(facts.checkpoint_head.log_index);
 }
 
 }  // namespace
@@ -105,10 +105,10 @@ uint64_t RegistryView::needed_from() const {
   if (!was_read_) return 0;
   uint64_t needed = UINT64_MAX;
   for (const Seen& seen : members_) {
-    const uint64_t checkpoint = seen.facts.checkpoint_head.position;
+    const uint64_t checkpoint = seen.facts.checkpoint_head.log_index;
     if (checkpoint != 0) needed = std::min(needed, checkpoint);
     if (seen.facts.role == Role::kStopped) continue;
-    needed = std::min(needed, seen.facts.written_back_head.position);
+    needed = std::min(needed, seen.facts.written_back_head.log_index);
   }
   return needed;
 }

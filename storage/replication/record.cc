@@ -195,7 +195,7 @@ std::string encode_record(const Envelope& envelope, const Body& body) {
   put_u8(&out, static_cast<uint8_t>(body.index() + 1));
   put_u64_le(&out, envelope.nonce);
   put_u64_le(&out, envelope.shard);
-  put_u64_le(&out, envelope.epoch.position);
+  put_u64_le(&out, envelope.epoch.log_index);
   put_u64_le(&out, envelope.epoch.crc);
   std::visit([&](const auto& value) { put_body(&out, value); }, body);
   return out;
@@ -210,7 +210,7 @@ std::optional<DecodedRecord> decode_record(std::string_view bytes) {
   DecodedRecord record;
   record.envelope.nonce = reader.u64_le();
   record.envelope.shard = reader.u64_le();
-  record.envelope.epoch = {.position = reader.u64_le(), .crc = reader.u64_le()};
+  record.envelope.epoch = {.log_index = reader.u64_le(), .crc = reader.u64_le()};
   std::optional<Body> body = read_body(kind, &reader);
   if (!body || !reader.ok() || !reader.at_end()) return std::nullopt;
   if (!std::visit([](const auto& value) { return is_plain(value); }, *body)) return std::nullopt;

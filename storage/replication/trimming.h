@@ -26,10 +26,10 @@ class Trimming {
  public:
   explicit Trimming(const TrimOptions& options);
 
-  // A record stands at this position. After a rewind positions come again.
-  void note(uint64_t position, size_t bytes);
-  // Answers the position up to which records may go; 0: none. `own_bookmark` is the position of the
-  // bookmark up to which everything is in the primary's state files. Of records that were there
+  // A record stands at this log index. After a rewind log indexes come again.
+  void note(uint64_t log_index, size_t bytes);
+  // Answers the log index up to which records may go; 0: none. `own_bookmark` is the log index of
+  // the bookmark up to which everything is in the primary's state files. Of records that were there
   // before this process began to note, no size is known, so nothing goes until enough came after
   // them.
   uint64_t up_to(uint64_t own_bookmark, const RegistryView& registry) const;
@@ -37,12 +37,12 @@ class Trimming {
  private:
   // Records that follow one another; single ones would be many.
   struct Stretch {
-    uint64_t last_position = 0;
+    uint64_t last_log_index = 0;
     uint64_t bytes = 0;
   };
   static constexpr uint64_t kStretches = 64;  // that the retained bytes are counted in
 
-  // The position after which the newest `bytes` bytes lie.
+  // The log index after which the newest `bytes` bytes lie.
   uint64_t before_newest(uint64_t bytes) const;
 
   const TrimOptions options_;

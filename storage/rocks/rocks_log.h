@@ -14,8 +14,7 @@
 //    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
 //    two exclude one another, and after a failure of either neither is tried again.
 // 5. Where there are bookmarks (store/bookmarked_log.h), a file that is removed holds nothing of
-// the
-//    newest one before what is kept, nor anything after it.
+//    the newest one before what is kept, nor anything after it.
 #pragma once
 
 #include <rocksdb/db.h>

@@ -7,13 +7,13 @@
 // tests/clients, tests/chaos, tests/hostile) do so with the server that users get.
 //
 //     file  := entry*
-//     entry := size(u32) position(u64) crc(u64) check(u32) bytes       integers little-endian
+//     entry := size(u32) log-index(u64) crc(u64) check(u32) bytes       integers little-endian
 //
 // `size` counts the bytes, `crc` is their CRC-64, `check` is the CRC-32C of what stands before it.
 //
 // Invariants
-// 1. Whoever writes holds the file's lock and has read to its end under it. So positions follow one
-//    another, and only the last entry can be unfinished: the next writer cuts it off.
+// 1. Whoever writes holds the file's lock and has read to its end under it. So log indexes follow
+//    one another, and only the last entry can be unfinished: the next writer cuts it off.
 // 2. A file that was trimmed is a new one in the place of the old. Whoever gets the lock of a file
 //    looks whether it is still the one with the name.
 // 3. An entry is told to others only as far as the file says: what follows damage is never taken

@@ -1,5 +1,5 @@
 // The shared log of a shard in a stream of NATS JetStream, over cnats: a record is a message, its
-// position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's member
+// log index the message's sequence (nats/names.h, nats/requests.h). It is also the shard's member
 // registry, in a key-value bucket beside it.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares

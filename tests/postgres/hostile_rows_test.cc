@@ -63,7 +63,7 @@ TEST_F(HostileRows, ADamagedRecordIsNamed) {
   expect_trouble(log, "bytes do not have its checksum");
 }
 
-TEST_F(HostileRows, PositionsBelowTheFirstAreNotSeen) {
+TEST_F(HostileRows, LogIndexesBelowTheFirstAreNotSeen) {
   PostgresLog* log = connect();
   Head end;
   put(log, &end, "a");

@@ -33,7 +33,7 @@ class Chain {
   uint64_t turns() const { return turns_.size(); }
   bool has(uint64_t turn) const { return turn >= 1 && turn <= turns_.size(); }
   const std::string& turn(uint64_t turn) const { return turns_[turn - 1].bytes; }
-  uint64_t position(uint64_t turn) const { return turns_[turn - 1].position; }
+  uint64_t log_index(uint64_t turn) const { return turns_[turn - 1].log_index; }
   uint64_t state() const { return states_.back(); }
   uint64_t state_at(uint64_t turn) const { return turn < states_.size() ? states_[turn] : 0; }
   const LogState& log_state() const { return log_state_; }
@@ -42,7 +42,7 @@ class Chain {
  private:
   struct Accepted {
     std::string bytes;
-    uint64_t position = 0;
+    uint64_t log_index = 0;
   };
 
   bool take(const Record& record);

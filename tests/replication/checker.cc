@@ -15,7 +15,7 @@ constexpr int64_t kUnbounded = 1'000'000'000'000'000;
 
 void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& who) {
   if (loses_acknowledged_) return;
-  if (!chain_.has(turn) || chain_.position(turn) > log_->durable(log_->leader()) ||
+  if (!chain_.has(turn) || chain_.log_index(turn) > log_->durable(log_->leader()) ||
       crc64_xz(chain_.turn(turn)) != content) {
     throw Violation(who + ": turn " + std::to_string(turn) + " is not in the log for good");
   }
@@ -124,7 +124,7 @@ void Checker::stopped(const Process& process, Reason reason, size_t branch) {
                            [&](size_t seen) { return !reaches_back(process, seen); });
   }
   if (reason == Reason::kTrimmed) {
-    is_right = process.last_read_after().position <= log_->trimmed(branch);
+    is_right = process.last_read_after().log_index <= log_->trimmed(branch);
   }
   if (!is_right) throw Violation(process.name() + " stopped without need: " + name_of(reason));
 }

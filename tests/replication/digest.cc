@@ -22,8 +22,8 @@ class Digest {
   explicit Digest(Names* names) : names_(names) {}
 
   std::string head(const Head& head) {
-    if (head.position == 0) return "-";
-    return names_->of(std::to_string(head.position) + "/" + std::to_string(head.crc));
+    if (head.log_index == 0) return "-";
+    return names_->of(std::to_string(head.log_index) + "/" + std::to_string(head.crc));
   }
 
   std::string record(const std::string& bytes) {

@@ -30,7 +30,7 @@ class LogStateTest : public testing::Test {
   LogStateTest() { EXPECT_EQ(put(genesis(), {}), Verdict::kValid); }
 
   Verdict put_bytes(const std::string& bytes) {
-    const Head head{.position = log_state_.head().position + 1, .crc = crc64_xz(bytes)};
+    const Head head{.log_index = log_state_.head().log_index + 1, .crc = crc64_xz(bytes)};
     outcome_ = log_state_.apply(head, bytes);
     return outcome_.verdict;
   }
@@ -97,8 +97,8 @@ TEST_F(LogStateTest, RecordsOfAnOlderEpochAreVoid) {
 
 TEST_F(LogStateTest, RecordsOfAnUnknownEpochAreImpossibleUnlessTheyClaim) {
   claim("a");
-  const Head twin{.position = log_state_.epoch().position, .crc = log_state_.epoch().crc + 1};
-  const Head later{.position = log_state_.epoch().position + 1, .crc = 1};
+  const Head twin{.log_index = log_state_.epoch().log_index, .crc = log_state_.epoch().crc + 1};
+  const Head later{.log_index = log_state_.epoch().log_index + 1, .crc = 1};
   for (const Head& epoch : {twin, later}) {
     EXPECT_EQ(put(Heartbeat{}, epoch), Verdict::kImpossible);
     EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"x"}}, epoch), Verdict::kImpossible);
@@ -195,7 +195,7 @@ TEST_F(LogStateTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   EXPECT_EQ(put_bytes(newer), Verdict::kImpossible);
   const std::string heartbeat = encode_record(
       {.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()}, Heartbeat{});
-  EXPECT_EQ(log_state_.apply({before.position + 2, crc64_xz(heartbeat)}, heartbeat).verdict,
+  EXPECT_EQ(log_state_.apply({before.log_index + 2, crc64_xz(heartbeat)}, heartbeat).verdict,
             Verdict::kImpossible)
       << "a gap";
   EXPECT_EQ(log_state_.head(), before);
@@ -210,7 +210,7 @@ TEST_F(LogStateTest, GoesOnAfterABookmark) {
   const std::string next =
       encode_record({.nonce = 1, .shard = kLogStateShard, .epoch = log_state_.epoch()},
                     Turns{.first_turn = 6, .turns = {"six"}});
-  const Head head{.position = log_state_.head().position + 1, .crc = crc64_xz(next)};
+  const Head head{.log_index = log_state_.head().log_index + 1, .crc = crc64_xz(next)};
   EXPECT_EQ(other.apply(head, next).verdict, Verdict::kValid);
   EXPECT_EQ(log_state_.apply(head, next).verdict, Verdict::kValid);
   EXPECT_EQ(other.bookmark(), log_state_.bookmark());

@@ -112,7 +112,7 @@ TEST(MemberRegistry, NamesTheStandbyThatLagsLeast) {
 // Records of 10 bytes.
 Trimming trimming_of(uint64_t records, const TrimOptions& options) {
   Trimming trimming(options);
-  for (uint64_t position = 1; position <= records; ++position) trimming.note(position, 10);
+  for (uint64_t log_index = 1; log_index <= records; ++log_index) trimming.note(log_index, 10);
   return trimming;
 }
 
@@ -142,9 +142,9 @@ TEST(Trimming, AsksTheRegistryUpToALimit) {
 // Whoever can write to the member registry can say what it likes, in the name of every member.
 TEST(Trimming, ForgedFactsMoveItBetweenTheTwoBounds) {
   const Trimming trimming = trimming_of(60, kOptions);
-  for (const uint64_t position : {uint64_t{0}, uint64_t{1}, uint64_t{INT64_MAX}}) {
+  for (const uint64_t log_index : {uint64_t{0}, uint64_t{1}, uint64_t{INT64_MAX}}) {
     MemberFacts forged = facts_of("B", 7);
-    forged.head.position = forged.written_back_head.position = position;
+    forged.head.log_index = forged.written_back_head.log_index = log_index;
     const uint64_t up_to = trimming.up_to(1000, RegistryView({entry_of(forged)}));
     EXPECT_GE(up_to, 10u) << "not more than bytes_max is kept";
     EXPECT_LE(up_to, 50u) << "not less than retained_bytes";
@@ -160,13 +160,13 @@ TEST(Trimming, WithoutARegistryOnlyTheUpperBoundCounts) {
 
 TEST(Trimming, OfARewoundLogOnlyWhatIsThereCounts) {
   Trimming trimming = trimming_of(40, kOptions);
-  for (uint64_t position = 15; position <= 20; ++position) trimming.note(position, 10);
+  for (uint64_t log_index = 15; log_index <= 20; ++log_index) trimming.note(log_index, 10);
   EXPECT_EQ(trimming.up_to(1000, RegistryView({})), 10u);
 }
 
 TEST(Trimming, ManyRecordsAreCountedInFewStretches) {
   Trimming trimming({.retained_bytes = 1'000'000, .bytes_max = 4'000'000});
-  for (uint64_t position = 1; position <= 1'000'000; ++position) trimming.note(position, 10);
+  for (uint64_t log_index = 1; log_index <= 1'000'000; ++log_index) trimming.note(log_index, 10);
   const uint64_t up_to = trimming.up_to(UINT64_MAX, RegistryView({}));
   EXPECT_LE(up_to, 900'000u);
   EXPECT_GE(up_to, 895'000u);

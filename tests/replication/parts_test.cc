@@ -24,8 +24,8 @@ FailureDetector silent_for(int reads, int64_t step_ns) {
   return detector;
 }
 
-LogBookmark bookmark_at(uint64_t position, uint64_t turn) {
-  return {.head = {.position = position, .crc = 100 + position},
+LogBookmark bookmark_at(uint64_t log_index, uint64_t turn) {
+  return {.head = {.log_index = log_index, .crc = 100 + log_index},
           .epoch = {},
           .next_turn = turn + 1,
           .times = kTimes};
@@ -95,8 +95,8 @@ TEST(FailureDetector, RespectsEveryConstant) {
   EXPECT_EQ(detector.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
 }
 
-LogBookmark bookmark_at(uint64_t position) {
-  return {.head = {position, position}, .epoch = {1, 1}, .next_turn = position, .times = {}};
+LogBookmark bookmark_at(uint64_t log_index) {
+  return {.head = {log_index, log_index}, .epoch = {1, 1}, .next_turn = log_index, .times = {}};
 }
 
 // All combinations of how many bookmarks there are, how many are trimmed and where the log broke
@@ -110,16 +110,16 @@ TEST(BookmarkSearch, FindsTheNewestThatIsConfirmed) {
         BookmarkSearch search(bookmarks);
         int probes = 0;
         for (; !search.is_done(); ++probes) {
-          const uint64_t position = search.probe().position;
-          search.answer(position > end         ? Read::Outcome::kRewound
-                        : position < kept_from ? Read::Outcome::kTrimmed
-                                               : Read::Outcome::kRecords);
+          const uint64_t log_index = search.probe().log_index;
+          search.answer(log_index > end         ? Read::Outcome::kRewound
+                        : log_index < kept_from ? Read::Outcome::kTrimmed
+                                                : Read::Outcome::kRecords);
         }
         EXPECT_LE(probes, 4);
         const bool any = kept_from <= end;
         ASSERT_EQ(search.found().has_value(), any);
         if (any) {
-          EXPECT_EQ(search.found()->head.position, end);
+          EXPECT_EQ(search.found()->head.log_index, end);
         }
       }
     }

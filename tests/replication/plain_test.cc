@@ -123,10 +123,11 @@ TEST(Plain, FactsOfOthersAreNone) {
   constexpr uint64_t kHuge = uint64_t{1} << 63;
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->author.node = "a\nb"; }));
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->applied_turn = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->head.position = kHuge; }));
+  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->head.log_index = kHuge; }));
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->written_back_turn = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->written_back_head.position = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->checkpoint_head.position = kHuge; }));
+  EXPECT_FALSE(
+      decodes_with([](MemberFacts* facts) { facts->written_back_head.log_index = kHuge; }));
+  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->checkpoint_head.log_index = kHuge; }));
 }
 
 }  // namespace

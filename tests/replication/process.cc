@@ -72,7 +72,7 @@ void Process::tick(Instants now) {
 void Process::deliver(const Appended& answer, Instants now) {
   now_ = now;
   if (answer.outcome == Appended::Outcome::kDone) {
-    trimming_.note(answer.head.position, last_record_.size());
+    trimming_.note(answer.head.log_index, last_record_.size());
   }
   const bool is_long = options_.runs_long && random_.one_in(2);
   if (!is_long || !member_->appended(answer, now, While::kInATurn)) member_->appended(answer, now);
@@ -82,7 +82,7 @@ void Process::deliver(const Appended& answer, Instants now) {
 void Process::deliver(const Read& answer, Instants now) {
   now_ = now;
   for (const Record& record : answer.records) {
-    trimming_.note(record.head.position, record.bytes.size());
+    trimming_.note(record.head.log_index, record.bytes.size());
   }
   member_->read(answer, now);
   settle();
@@ -209,7 +209,7 @@ void Process::write_back() {
 
 uint64_t Process::trim_up_to(const RegistryView& registry) const {
   if (!member_->may_seal()) return 0;
-  return trimming_.up_to(disk_->base().bookmark.head.position, registry);
+  return trimming_.up_to(disk_->base().bookmark.head.log_index, registry);
 }
 
 MemberFacts Process::facts() const {
@@ -231,7 +231,7 @@ void Process::append(std::optional<Head> expected, std::string record) {
   if (const auto* turns = std::get_if<Turns>(&decoded->body)) {
     line += " " + std::to_string(turns->first_turn) + "+" + std::to_string(turns->turns.size());
   }
-  line += expected ? " after " + std::to_string(expected->position) : " without condition";
+  line += expected ? " after " + std::to_string(expected->log_index) : " without condition";
   trace(line);
   if (std::exchange(cold_claims_, member_->figures().cold_claims) < cold_claims_) {
     checker_->claimed_cold(std::get<Claim>(decoded->body).instant_ns);

@@ -19,7 +19,7 @@ const std::vector<Schedule>& schedules() {
       {"twin_of_a_node", twin_of_a_node},
       {"appends_only_outage", appends_only_outage},
       {"slow_polls_still_fail_over", slow_polls_still_fail_over},
-      {"rewind_to_same_position", rewind_to_same_position},
+      {"rewind_to_same_log_index", rewind_to_same_log_index},
       {"power_cut_inside_a_record", power_cut_inside_a_record},
       {"primary_and_engine_die_standby_ahead", primary_and_engine_die_standby_ahead},
       {"own_claim_lost_predecessor_appends", own_claim_lost_predecessor_appends},

@@ -46,7 +46,7 @@ void appends_only_outage(const Flaws& flaws);
 void slow_polls_still_fail_over(const Flaws& flaws);
 
 // schedules_rewinds.cc
-void rewind_to_same_position(const Flaws& flaws);
+void rewind_to_same_log_index(const Flaws& flaws);
 void power_cut_inside_a_record(const Flaws& flaws);
 void primary_and_engine_die_standby_ahead(const Flaws& flaws);
 void own_claim_lost_predecessor_appends(const Flaws& flaws);

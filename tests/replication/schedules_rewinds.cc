@@ -31,8 +31,8 @@ size_t size_of(Stage* stage) { return stage->log().size(stage->log().leader()); 
 
 }  // namespace
 
-// B has read a HEARTBEAT that the engine lost. Turn 4 gets the same position.
-void rewind_to_same_position(const Flaws& flaws) {
+// B has read a HEARTBEAT that the engine lost. Turn 4 gets the same log index.
+void rewind_to_same_log_index(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_records(&stage);
   stage.pass(kSecond);

@@ -60,7 +60,7 @@ bool Stage::is_refused(size_t member) const {
 bool Stage::is_durable(size_t member) const {
   const PendingAppend& pending = *members_[member].append;
   return pending.branch == log_.leader() &&
-         pending.result->head.position <= log_.durable(pending.branch);
+         pending.result->head.log_index <= log_.durable(pending.branch);
 }
 
 void Stage::execute(size_t member) {

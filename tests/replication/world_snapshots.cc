@@ -16,7 +16,7 @@ void World::keep_house(size_t index) {
     MemberFacts facts = process->facts();
     for (const auto& [taker, head] : self.checkpoints) {
       Head& oldest = facts.checkpoint_head;
-      if (oldest.position == 0 || head.position < oldest.position) oldest = head;
+      if (oldest.log_index == 0 || head.log_index < oldest.log_index) oldest = head;
     }
     registry_[self.options.node] = {
         .name = self.options.node, .bytes = encode_facts(facts), .age_ns = agenda_.now_ns()};

@@ -80,14 +80,12 @@ class LogMachine {
   }
 
   Status follow(const SharedRecord& record) {
-    const std::string bookmark = std::to_string(record.id);
-    return keys->follow(
-        {.first_turn = record.first_turn, .turns = record.turns, .bookmark = bookmark});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
   Status commit(const SharedRecord& record) {
-    const std::string bookmark = std::to_string(record.id);
-    return keys->follow(
-        {.first_turn = record.first_turn, .turns = record.turns, .bookmark = bookmark});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
   // The places in the log of the oldest and the newest bookmark that it confirms.
   std::pair<size_t, size_t> confirmed(const std::vector<SharedRecord>& log) const {

@@ -33,8 +33,8 @@ struct MemberView {
   bool serves = false;
   std::string primary_address;  // "host:port" of the primary, as the log has it; "": not known
   std::string primary_node;
-  uint64_t epoch = 0;           // the position of the CLAIM that made the primary
-  uint64_t position = 0;        // of the newest record that this member has read or appended
+  uint64_t epoch = 0;           // the log index of the CLAIM that made the primary
+  uint64_t log_index = 0;       // of the newest record that this member has read or appended
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
   std::string stopped_because;  // "": it has not stopped
@@ -51,7 +51,7 @@ struct MemberSeen {
   bool is_primary = false;  // by the shared log
   bool is_present = false;  // heard of within ten seconds
   bool is_standby = false;  // present, no primary, and follows the log
-  uint64_t position = 0;    // of the newest record it has read or appended
+  uint64_t log_index = 0;   // of the newest record it has read or appended
   uint64_t turn = 0;        // the newest turn it has applied
   uint64_t lag_turns = 0;   // turns that it lacks, of those that this member knows of
   int64_t age_ms = 0;       // of what it has told

@@ -22,9 +22,9 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
             seen.stopped_because.empty() ? 0 : 1);
   out.text({"shard_primary", "Where the primary is, as the shared log says."},
            seen.primary_address);
-  out.gauge({"shard_epoch", "Position of the CLAIM that made the primary."}, seen.epoch);
-  out.gauge({"shard_position", "Position of the newest record that this member has read."},
-            seen.position);
+  out.gauge({"shard_epoch", "Log index of the CLAIM that made the primary."}, seen.epoch);
+  out.gauge({"shard_log_index", "Log index of the newest record that this member has read."},
+            seen.log_index);
   out.gauge({"shard_turn", "The newest turn that this member has."}, seen.turn);
   out.gauge({"shard_committed_turn", "The newest turn of this member that is committed."},
             seen.committed);
@@ -54,7 +54,7 @@ void write_member_figures(const ShownMember& shown, FigureWriter& out) {
              "last told."},
             lag_turns);
   out.gauge({"shard_log_trimmed",
-             "Position up to which this primary has let records of the shared "
+             "Log index up to which this primary has let records of the shared "
              "log go."},
             shown.trimmed_up_to);
 }

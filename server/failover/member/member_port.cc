@@ -49,7 +49,7 @@ void MemberPort::append(std::optional<Head> expected, std::string record) {
                        answers_.push_back([this, came, bytes](While when) {
                          if (!member_->appended(came, now(), when)) return false;
                          if (came.outcome != Appended::Outcome::kDone) return true;
-                         parts_.trimmer->note(came.head.position, bytes);
+                         parts_.trimmer->note(came.head.log_index, bytes);
                          parts_.replies->absence().acknowledged();
                          return true;
                        });
@@ -112,7 +112,7 @@ void MemberPort::promote(int64_t instant_ns) {
   parts_.replies->promote();
   server_->timeline().synchronise();
   spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
-               keys_->turn() + 1, member_->log_state().epoch().position);
+               keys_->turn() + 1, member_->log_state().epoch().log_index);
   server_->shard_role().promote();
 }
 

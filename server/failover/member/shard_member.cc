@@ -101,9 +101,9 @@ Result<void, std::string> ShardMember::begin(Server* server) {
         if (member_->role() == Role::kStopped)
           return "ERR this member of shard " + plan_.shard +
                  " has stopped: " + port_.stopped().because;
-        if (!copies_->can_copy() || written_back_.position == 0)
+        if (!copies_->can_copy() || written_back_.log_index == 0)
           return std::string("ERR this member has no data of the shard that could be copied yet");
-        return SnapshotPlace{.position = written_back_.position, .crc = written_back_.crc};
+        return SnapshotPlace{.log_index = written_back_.log_index, .crc = written_back_.crc};
       });
   spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
                plan_.shard, keys_->turn(), plan_.address);
@@ -253,8 +253,8 @@ MemberView ShardMember::view() const {
           .serves = serves(),
           .primary_address = log_state.primary().address,
           .primary_node = log_state.primary().node,
-          .epoch = log_state.epoch().position,
-          .position = log_state.head().position,
+          .epoch = log_state.epoch().log_index,
+          .log_index = log_state.head().log_index,
           .turn = keys_->turn(),
           .committed = port_.is_promoted() ? member_->committed_turn() : keys_->logged_turn(),
           .stopped_because = port_.stopped().because};
@@ -271,7 +271,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
   facts.configuration_digest = digests_.configuration;
   facts.acl_digest = digests_.acl;
   const SnapshotPlace taken = copies_->given().oldest();
-  facts.checkpoint_head = {.position = taken.position, .crc = taken.crc};
+  facts.checkpoint_head = {.log_index = taken.log_index, .crc = taken.crc};
   return facts;
 }
 

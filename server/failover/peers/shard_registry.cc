@@ -31,7 +31,7 @@ MemberSeen seen_of(const RegistryView::Seen& seen, const std::string& self,
   member.is_present = seen.age_ns < RegistryView::kPresentForNs;
   const bool follows = facts.role == Role::kFollowing || facts.role == Role::kClaiming;
   member.is_standby = member.is_present && !member.is_primary && follows;
-  member.position = facts.head.position;
+  member.log_index = facts.head.log_index;
   member.turn = facts.applied_turn;
   member.age_ms = seen.age_ns / kNsPerMs;
   member.configuration = facts.configuration_digest;

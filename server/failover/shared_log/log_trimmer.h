@@ -23,7 +23,7 @@ class LogTrimmer {
   // What was read of the log, and what was appended. A standby notes it, too: it may be the primary
   // soon.
   void note(const storage::replication::Record& record);
-  void note(uint64_t position, size_t bytes) { trimming_.note(position, bytes); }
+  void note(uint64_t log_index, size_t bytes) { trimming_.note(log_index, bytes); }
 
   // Tells whether it is time. Only a primary trims.
   bool due(int64_t boot_ns) const { return boot_ns >= next_ns_; }
@@ -31,7 +31,7 @@ class LogTrimmer {
   void trim(const storage::replication::Head& own,
             const storage::replication::RegistryView& registry, int64_t boot_ns);
 
-  // The position up to which records may have gone, of this process's time as primary; 0: none.
+  // The log index up to which records may have gone, of this process's time as primary; 0: none.
   uint64_t trimmed_up_to() const { return trimmed_up_to_; }
 
  private:

@@ -38,9 +38,9 @@ Outgoing append(const Names& names, const std::optional<Head>& expected, uint64_
                    .payload = std::move(record),
                    .is_stored_once = !expected.has_value()};
   if (!expected) return message;
-  message.headers.emplace_back("Nats-Expected-Last-Sequence", number(expected->position));
-  if (expected->position == 0) return message;
-  message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence", number(expected->position));
+  message.headers.emplace_back("Nats-Expected-Last-Sequence", number(expected->log_index));
+  if (expected->log_index == 0) return message;
+  message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence", number(expected->log_index));
   message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence-Subject",
                                names.log_subject(expected->crc));
   message.headers.emplace_back(kAfterHeader, hex_of(expected->crc));

@@ -15,9 +15,9 @@ from pathlib import Path
 FAULTS = {
     "log_state.cc": [
         # No epoch rule.
-        ("if (epoch.position < epoch_.position) return Verdict::kVoid;",
+        ("if (epoch.log_index < epoch_.log_index) return Verdict::kVoid;",
          "const bool any_epoch = mutated('f') || mutated('n');"
-         "\nif (!any_epoch && epoch.position < epoch_.position) return Verdict::kVoid;\n"),
+         "\nif (!any_epoch && epoch.log_index < epoch_.log_index) return Verdict::kVoid;\n"),
         # A claim over an epoch that was lost is impossible, which stops everybody.
         ("if (epoch != epoch_) { return record.kind() == Kind::kClaim ?",
          "if (!any_epoch && epoch != epoch_) {"
@@ -27,8 +27,8 @@ FAULTS = {
          "if (mutated('F') && parts_ == 0) return Verdict::kValid;"
          "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
         # What is not understood is skipped.
-        ("if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {",
-         "if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {"
+        ("if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {",
+         "if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {"
          "if (mutated('l')) { head_ = head; outcome.verdict = Verdict::kVoid; }"),
         ("if (outcome.verdict == Verdict::kImpossible) return outcome;",
          "if (mutated('l') && outcome.verdict == Verdict::kImpossible)"
@@ -155,15 +155,15 @@ FAULTS = {
     ],
     "trimming.cc": [
         # The record of a bookmark goes too.
-        ("position == 0 ? 0 : position - 1;",
-         "position == 0 ? 0 : mutated('t') ? position : position - 1;"),
+        ("log_index == 0 ? 0 : log_index - 1;",
+         "log_index == 0 ? 0 : mutated('t') ? log_index : log_index - 1;"),
         # The member registry is not asked.
         ("before(registry.needed_from()));", "mutated('B') ? UINT64_MAX : before(registry.needed_from()));"),
     ],
     "log_rows.cc": [
         # A hole is taken for what was trimmed.
-        ("!= ++position || !is_whole) return outcome_of(Read::Outcome::kDamaged);",
-         "!= ++position || !is_whole)"
+        ("!= ++log_index || !is_whole) return outcome_of(Read::Outcome::kDamaged);",
+         "!= ++log_index || !is_whole)"
          " return outcome_of(mutated('G') ? Read::Outcome::kTrimmed : Read::Outcome::kDamaged);"),
     ],
     "record_maker.cc": [

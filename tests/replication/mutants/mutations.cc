@@ -6,8 +6,8 @@ namespace {
 
 const std::vector<Mutation> kMutations = {
     {.letter = 'a',
-     .what = "positions instead of identities",
-     .schedules = {"rewind_to_same_position"},
+     .what = "log indexes instead of identities",
+     .schedules = {"rewind_to_same_log_index"},
      .exhaustive = true,
      .random = Random::kFound,
      .seeds = 2000},
