@@ -64,7 +64,7 @@ class Member {
   Role role() const { return state_.role; }
   bool is_primary() const { return state_.is_primary(); }
   // Up to which turn replies may leave.
-  uint64_t committed_turn() const { return state_.let_out_turn; }
+  uint64_t let_out_turn() const { return state_.let_out_turn; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
   uint64_t newest_turn() const { return state_.held.newest(); }
   // The local log keeps its turns from this one on, and the newest bookmark before it, whatever is

@@ -47,7 +47,7 @@ void MemberState::acknowledge(int64_t sent_boot_ns, Instants now) {
   lease.acknowledge(sent_boot_ns, now.boot_ns);
   unsettled = false;
   for (const Batch& batch : held.take_accepted()) {
-    port->commit(batch);
+    port->write_committed(batch);
     held.wrote(batch);
     committed_turn = batch.last_turn();
   }

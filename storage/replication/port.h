@@ -38,7 +38,7 @@ class Port {
   // are the same bytes.) False: one of them cannot be applied, and nothing was done.
   virtual bool follow(const Batch& batch) = 0;
   // A primary's batch is committed: written likewise; its turns are applied already.
-  virtual void commit(const Batch& batch) = 0;
+  virtual void write_committed(const Batch& batch) = 0;
   // The bookmark replaces every bookmark of its turn or later.
   virtual void replace_bookmark(const LogBookmark& bookmark) = 0;
 

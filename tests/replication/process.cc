@@ -157,7 +157,7 @@ void Process::change_times(const Times& times, Instants now) {
 
 // Lets replies go: of writes when their turn is committed, of reads when the lease runs too.
 void Process::settle() {
-  const uint64_t committed = member_->committed_turn();
+  const uint64_t committed = member_->let_out_turn();
   early_.committed(committed);
   while (!held_.empty() && held_.front().turn <= committed) {
     const HeldWrite write = held_.front();
@@ -191,7 +191,7 @@ void Process::release_early() {
 
 void Process::write_back() {
   const uint64_t newest = disk_->newest_turn();
-  const uint64_t turn = is_promoted_ ? std::min(member_->committed_turn(), newest) : newest;
+  const uint64_t turn = is_promoted_ ? std::min(member_->let_out_turn(), newest) : newest;
   std::optional<LogBookmark> found;
   for (const LogBookmark& bookmark : disk_->bookmarks()) {
     if (bookmark.turn() <= turn) found = bookmark;
@@ -256,7 +256,7 @@ bool Process::follow(const Batch& batch) {
   return true;
 }
 
-void Process::commit(const Batch& batch) {
+void Process::write_committed(const Batch& batch) {
   for (size_t i = 0; i < batch.turns.size(); ++i) {
     const uint64_t turn = batch.first_turn + i;
     const bool is_new = !sealed_.empty() && turn >= first_sealed_;

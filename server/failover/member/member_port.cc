@@ -90,7 +90,7 @@ bool MemberPort::follow(const Batch& batch) {
   return true;
 }
 
-void MemberPort::commit(const Batch& batch) {
+void MemberPort::write_committed(const Batch& batch) {
   const std::string bookmark = encode_bookmark(batch.bookmark);
   const Status status =
       keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = bookmark});

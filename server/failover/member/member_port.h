@@ -83,7 +83,7 @@ class MemberPort final : public storage::replication::Port {
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;
-  void commit(const Batch& batch) override;
+  void write_committed(const Batch& batch) override;
   void replace_bookmark(const LogBookmark& bookmark) override;
   void promote(int64_t instant_ns) override;
   void demote(Reason reason) override;

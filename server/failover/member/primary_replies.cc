@@ -15,13 +15,13 @@ uint64_t PrimaryReplies::demote() {
 
 void PrimaryReplies::settle() {
   if (!is_promoted_) return;
-  early_.committed(member_->committed_turn());
-  turns_.committed(member_->committed_turn());
+  early_.committed(member_->let_out_turn());
+  turns_.committed(member_->let_out_turn());
 }
 
 Coverage PrimaryReplies::covers(const Told& told, int64_t steady_ns) const {
   if (!told.touched_data || !is_promoted_) return {.covered = true};
-  if (told.turn > member_->committed_turn()) return {};
+  if (told.turn > member_->let_out_turn()) return {};
   const int64_t boot_ns = clock_.boot_ns();
   const int64_t ended_ns = boot_ns - (steady_ns - told.ended_ns);
   return {.covered = member_->may_answer_reads(boot_ns) || member_->acknowledged_since(ended_ns)};

@@ -256,7 +256,7 @@ MemberView ShardMember::view() const {
           .epoch = log_state.epoch().log_index,
           .log_index = log_state.head().log_index,
           .turn = keys_->turn(),
-          .committed = port_.is_promoted() ? member_->committed_turn() : keys_->logged_turn(),
+          .committed = port_.is_promoted() ? member_->let_out_turn() : keys_->logged_turn(),
           .stopped_because = port_.stopped().because};
 }
 
@@ -264,7 +264,7 @@ storage::replication::MemberFacts ShardMember::facts() const {
   storage::replication::MemberFacts facts;
   facts.author = self_;
   facts.role = member_->role();
-  facts.applied_turn = port_.is_promoted() ? member_->committed_turn() : keys_->turn();
+  facts.applied_turn = port_.is_promoted() ? member_->let_out_turn() : keys_->turn();
   facts.head = member_->log_state().head();
   facts.written_back_turn = port_.written_back_turn();
   facts.written_back_head = written_back_;
