@@ -256,7 +256,7 @@ def demoted(cells, application_port):
     crowd = None
     try:
         world.start()
-        world.shard.owner()
+        world.shard.primary()
         crowd = Crowd(ports[world.asked], application_port)
         crowd.start_all("starts-before-a-shard")
         world.leave()
