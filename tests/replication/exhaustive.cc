@@ -21,7 +21,7 @@ enum class Act {
   kGiveUp,
   kExecuteLost,
   kDurable,
-  kPromote,  // `detail` records less than can be kept
+  kFailOver,  // `detail` records less than can be kept
   kCrash,
   kPowerCut,
   kStrange,  // a record that no member understands
@@ -67,7 +67,7 @@ class Run {
     }
     if (rewinds_ == 0) {
       for (size_t less = 0; less < (lossy_ ? 4 : 1); ++less)
-        choices.push_back({Act::kPromote, less});
+        choices.push_back({Act::kFailOver, less});
     }
     if (limits_.has_strange_records) choices.push_back({Act::kStrange, 0});
     return choices;
@@ -110,7 +110,7 @@ class Run {
       case Act::kDurable:
         stage_->make_durable();
         break;
-      case Act::kPromote:
+      case Act::kFailOver:
         ++rewinds_;
         fail_over(choice.detail);
         break;

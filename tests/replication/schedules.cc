@@ -7,7 +7,7 @@ namespace weir::storage::replication {
 
 const std::vector<Schedule>& schedules() {
   static const std::vector<Schedule> all = {
-      {"visible_row_then_promotion", visible_row_then_promotion},
+      {"visible_row_then_failover", visible_row_then_failover},
       {"claim_unknown_then_found", claim_unknown_then_found},
       {"switchover_then_read", switchover_then_read},
       {"switchover_unknown_then_late", switchover_unknown_then_late},

@@ -32,7 +32,7 @@ const std::vector<Schedule>& schedules();
 void run_schedule(const std::string& name, const Flaws& flaws = {});
 
 // schedules_claims.cc
-void visible_row_then_promotion(const Flaws& flaws);
+void visible_row_then_failover(const Flaws& flaws);
 void claim_unknown_then_found(const Flaws& flaws);
 void switchover_then_read(const Flaws& flaws);
 void switchover_unknown_then_late(const Flaws& flaws);

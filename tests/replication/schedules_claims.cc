@@ -25,7 +25,7 @@ void write_and_release(Stage* stage, size_t member) {
 
 // The primary's row is visible before the engine's standby has it. The primary reads it, and then
 // the engine fails over.
-void visible_row_then_promotion(const Flaws& flaws) {
+void visible_row_then_failover(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
   stage.write(kA);
