@@ -1,4 +1,4 @@
-// FAILOVER: the primary of a shard gives its office to a standby, as a master of Redis gives its
+// FAILOVER: the primary of a shard makes a standby the primary, as a master of Redis gives its
 // part to a replica. A server of no shard has no replicas.
 #include <algorithm>
 #include <optional>
@@ -60,7 +60,7 @@ void failover(Call& call) {
     return call.reply.error("ERR No failover in progress.");
   const auto wanted = read_wanted(call);
   if (!wanted) return;
-  Membership* const member = server_of(call).office().membership();
+  Membership* const member = server_of(call).shard_role().membership();
   if (member == nullptr) return call.reply.error("ERR FAILOVER requires connected replicas.");
   if (!member->serves())
     return call.reply.error("ERR FAILOVER is not valid when server is a replica.");
@@ -82,7 +82,8 @@ constexpr Command kFailoverCommands[] = {
      .flags = kAdmin | kNoScript | kStale,
      .group = "server",
      .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
-     .summary = "Gives the office of the shard's primary to a standby; of no shard it is an error.",
+     .summary = "Makes a standby the shard's primary, in place of this server; of no shard it is "
+                "an error.",
      .since = "6.2.0",
      .run = failover},
 };

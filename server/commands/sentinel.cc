@@ -33,7 +33,7 @@ struct Shard {
 };
 
 Result<Shard, ErrorReplied> shard_of(Call& call) {
-  const Membership* member = server_of(call).office().membership();
+  const Membership* member = server_of(call).shard_role().membership();
   if (member == nullptr) return reply_error(call, kNoShardHere);
   Shard shard{.name = {}, .view = member->view(), .members = member->members()};
   shard.name = shard.view.shard;
@@ -98,7 +98,7 @@ int64_t count_of(const Shard& shard, bool (*is_one)(const MemberSeen& member)) {
   return std::count_if(shard.members.begin(), shard.members.end(), is_one);
 }
 
-// The primary by the log; it is told of as present while nobody has claimed its office, because a
+// The primary by the log; it is told of as present while nobody has claimed the role, because a
 // client has nowhere else to go.
 MemberSeen primary_seen(const Shard& shard) {
   const HostAndPort address = host_and_port(shard.view.primary_address);
@@ -195,17 +195,17 @@ void ckquorum(Call& call) {
                     " usable Sentinels. Quorum and failover authorization can be reached");
 }
 
-// At the primary it switches over; at a standby, that one asks for the office.
+// At the primary it switches over; at a standby, that one asks for the switchover.
 void sentinel_failover(Call& call) {
   const auto shard = named_shard(call);
   if (!shard) return;
-  MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
+  MemberOrder order{.kind = MemberOrder::Kind::kAskForSwitchover};
   if (shard->view.serves) {
     const MemberSeen* const heir = successor_of(shard->members);
     if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
     order = {.kind = MemberOrder::Kind::kSwitchover, .node = heir->node};
   }
-  reply_done(call, server_of(call).office().membership()->order(order));
+  reply_done(call, server_of(call).shard_role().membership()->order(order));
 }
 
 // Every row but its name, arity, usage, summary, version and function.
@@ -225,7 +225,7 @@ constexpr Command kSentinelCommands[] = {
     of_sentinel({.name = "sentinel|ckquorum",
                  .arity = 3,
                  .usage = "master-name",
-                 .summary = "Tells how many members there are to take the primary's office.",
+                 .summary = "Tells how many members there are to take over from the primary.",
                  .since = "2.8.4",
                  .run = ckquorum}),
     {.name = "sentinel|failover",
@@ -233,7 +233,7 @@ constexpr Command kSentinelCommands[] = {
      .flags = kAdmin | kNoScript | kLoading,
      .group = "connection",
      .usage = "master-name",
-     .summary = "Moves the office of the shard's primary to a standby.",
+     .summary = "Makes a standby the shard's primary.",
      .since = "2.8.4",
      .run = sentinel_failover},
     of_sentinel({.name = "sentinel|get-master-addr-by-name",

@@ -33,7 +33,7 @@ void role_of_standby(Call& call, const MemberView& member) {
 }
 
 void role(Call& call) {
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   if (shard != nullptr && !shard->serves()) return role_of_standby(call, shard->view());
   const std::vector<MemberSeen> standbys = standbys_of(call);
   call.reply.array(3);
@@ -79,7 +79,7 @@ void wait(Call& call) {
   if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   if (shard != nullptr && !shard->serves())
     return call.reply.error("ERR WAIT cannot be used with replica instances.");
   const uint64_t turn = turn_of_now(call);

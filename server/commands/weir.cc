@@ -55,7 +55,7 @@ void clock(Call& call) {
 constexpr std::string_view kNoShard = "ERR this server is a member of no shard";
 
 Result<Membership*, ErrorReplied> member_of(Call& call) {
-  Membership* member = server_of(call).office().membership();
+  Membership* member = server_of(call).shard_role().membership();
   if (member == nullptr) return reply_error(call, kNoShard);
   return member;
 }
@@ -81,7 +81,7 @@ void status(Call& call) {
   text("primary", seen.primary_address);
   text("primary_node", seen.primary_node);
   number("epoch", seen.epoch);
-  number("position", seen.position);
+  number("log_index", seen.log_index);
   number("turn", seen.turn);
   number("committed_turn", seen.committed);
   text("stopped_because", seen.stopped_because);
@@ -93,7 +93,7 @@ void status(Call& call) {
     text("address", one.host + ":" + std::to_string(one.port));
     text("state", one.state);
     number("present", one.is_present ? 1 : 0);
-    number("position", one.position);
+    number("log_index", one.log_index);
     number("turn", one.turn);
     number("lag_turns", one.lag_turns);
     number("age_ms", static_cast<uint64_t>(one.age_ms));
@@ -104,7 +104,7 @@ void order(Call& call, const MemberOrder& order) {
   if (const auto member = member_of(call)) reply_done(call, (*member)->order(order));
 }
 
-void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
+void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOver}); }
 void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
 
 void switchover(Call& call) {
@@ -162,15 +162,6 @@ constexpr Command kWeirCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
-    {.name = "weir|switchover",
-     .arity = 3,
-     .flags = kAdmin | kNoScript | kNoMulti,
-     .group = "server",
-     .usage = "node",
-     .summary =
-         "Gives the office of the shard's primary, which this server has, to another member.",
-     .since = "weir 0.1",
-     .run = switchover},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,
@@ -192,6 +183,14 @@ constexpr Command kWeirCommands[] = {
      .summary = "Tells how this server stands in its shard, and of the other members.",
      .since = "weir 0.1",
      .run = status},
+    {.name = "weir|switchover",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .group = "server",
+     .usage = "node",
+     .summary = "Makes another member the shard's primary, in place of this server.",
+     .since = "weir 0.1",
+     .run = switchover},
     {.name = "weir|takeover",
      .arity = 2,
      .flags = kAdmin | kNoScript | kNoMulti,

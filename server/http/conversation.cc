@@ -272,7 +272,7 @@ void Conversation::answer_error(std::string_view error) {
 void Conversation::answer(const Answer& answer) {
   const Request& request = reader_.request();
   // Who keeps the connection to a member that does not serve would hear the same for ever.
-  const bool is_elsewhere = listener_ == ListenerKind::kRequests && !server_.office().serves();
+  const bool is_elsewhere = listener_ == ListenerKind::kRequests && !server_.shard_role().serves();
   const bool goes_on = request.keep_alive && !is_refused_ && !is_elsewhere && !session_.closing();
   if (answer.status >= 500 && listener_ == ListenerKind::kRequests)
     ++server_.report().stats.http_failed;

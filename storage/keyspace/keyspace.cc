@@ -79,7 +79,7 @@ Status Keyspace::reopen(Keep keep) {
   return fill_from_store(report);
 }
 
-// With many keys it takes long to fill memory anew, and who hands an office over has nothing that
+// With many keys it takes long to fill memory anew, and a primary that is demoted has nothing that
 // is not committed.
 void Keyspace::end_at_newest_logged_turn() {
   watches_.touch_all();

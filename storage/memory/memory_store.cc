@@ -41,8 +41,8 @@ Status MemoryStore::append_batch(const TurnBatch& batch) {
   return log_.failure();
 }
 
-Status MemoryStore::stamps(std::vector<KeptStamp>* stamps) {
-  log_.stamps(stamps);
+Status MemoryStore::bookmarks(std::vector<KeptBookmark>* bookmarks) {
+  log_.bookmarks(bookmarks);
   return {};
 }
 

@@ -10,8 +10,8 @@
 //    appends if it says `appends_late`, too.
 // 2. A write-back is applied in finish_write_back(): a caller that may not hold its thread for long
 //    makes small ones.
-// 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
-//    the disk keeps its batches as writes until they are synced.
+// 3. A power cut leaves batches of a shared log whole, with their bookmarks, or takes them away
+//    whole: the disk keeps its batches as writes until they are synced.
 #pragma once
 
 #include <deque>
@@ -43,8 +43,10 @@ class MemoryStore : public Store {
   }
   Status append_failure() const override { return log_.failure(); }
   Status append_batch(const TurnBatch& batch) override;
-  Status stamps(std::vector<KeptStamp>* stamps) override;
-  uint64_t stamped_turn(uint64_t at_most) const override { return log_.stamped_turn(at_most); }
+  Status bookmarks(std::vector<KeptBookmark>* bookmarks) override;
+  uint64_t bookmarked_turn(uint64_t at_most) const override {
+    return log_.bookmarked_turn(at_most);
+  }
   Lookup kept_turn(uint64_t turn, std::string* record, Status*) override {
     return log_.kept_turn(turn, record);
   }

@@ -55,7 +55,7 @@ size_t WriteBack::step(size_t units, int64_t now_ns, const LogEnd& end, const Ta
   }
   if (phase_ == Phase::kLogging && end.logged_turn >= newest_collected_) {
     phase_ = Phase::kStoring;
-    turn_ = store->stamped_turn(turn_);
+    turn_ = store->bookmarked_turn(turn_);
     store->finish_write_back(turn_, instant_ns_);
   }
   if (phase_ != Phase::kStoring) return spent;

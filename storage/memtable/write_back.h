@@ -4,7 +4,7 @@
 //
 // A write-back that began when turn T was the newest covers every change up to T, because an entry
 // that changed after T was handed over is dirty again: so T becomes the written-back turn, or where
-// turns have stamps the newest one up to T that has. Each step is bounded, so that the loop is
+// turns have bookmarks the newest one up to T that has. Each step is bounded, so that the loop is
 // never held. No queue by age is kept, and an entry needs no turn number, because a write-back
 // takes all that is dirty. What is given up is a finer step: the log is dropped a write-back at a
 // time.

@@ -2,9 +2,9 @@
 // bound that users are told holds (docs: each key may get its limit at most once more).
 //
 // A limit gives b permits at once and r per second to a key. The takes that leave early and are
-// then lost with the office lie on one history of one primary, within `age_ns_max` (M) of one
+// then lost with the demotion lie on one history of one primary, within `age_ns_max` (M) of one
 // another, so they are at most b + r M of a key, and at most `permits_max` (U) of all keys.
-// Whether the office allows it at all is Member::may_release_early().
+// Whether the role allows it at all is Member::may_release_early().
 //
 // The age is that of the oldest reply that left early and is not committed. A log that takes less
 // than is sealed acknowledges all the time, and what it has not taken yet grows older and older;
@@ -36,7 +36,7 @@ class EarlyReleases {
   void released(uint64_t turn, uint64_t permits, int64_t sealed_boot_ns);
   // All turns up to this one are.
   void committed(uint64_t turn);
-  // The office is lost, and with it what was not committed. Answers how many permits that were.
+  // A demotion, which loses what was not committed. Answers how many permits that were.
   uint64_t lose();
 
   uint64_t permits() const { return permits_; }  // that left and are not committed

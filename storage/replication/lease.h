@@ -28,7 +28,7 @@ class Lease {
     silent_until_ns_ = std::max(silent_until_ns_, boot_ns + wait_ns_);
     wait_ns_ = 0;
   }
-  // The office is gone, and with it every lease.
+  // A demotion, which ends every lease.
   void end() { *this = Lease(); }
 
   bool is_acknowledged() const { return acknowledged_; }

@@ -21,7 +21,7 @@ enum class Kind : uint8_t {
   kClaim = 2,
   kTurns = 3,
   kPart = 4,
-  kBeat = 5,
+  kHeartbeat = 5,
   kSwitchover = 6,
 };
 
@@ -91,7 +91,7 @@ struct Part {
   std::string_view bytes;
 };
 
-struct Beat {
+struct Heartbeat {
   Author author;
   int64_t instant_ns = 0;
   uint64_t written_back_turn = 0;  // up to which everything is in the author's state files
@@ -102,7 +102,7 @@ struct Switchover {
   int64_t instant_ns = 0;
 };
 
-using Body = std::variant<Genesis, Claim, Turns, Part, Beat, Switchover>;
+using Body = std::variant<Genesis, Claim, Turns, Part, Heartbeat, Switchover>;
 
 struct DecodedRecord {
   Envelope envelope;

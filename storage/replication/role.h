@@ -1,4 +1,5 @@
-// What a member is doing in its shard. DO NOT CHANGE the numbers: they stand on the Board.
+// What a member is doing in its shard. DO NOT CHANGE the numbers: they stand in the member
+// registry.
 #pragma once
 
 #include <cstdint>

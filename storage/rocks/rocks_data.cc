@@ -16,7 +16,7 @@ RocksData::RocksData(const RocksOptions& options, std::function<void()> notify)
     : options_(options),
       directory_(without_trailing_slash(options.directory)),
       reserve_(directory_.reserve_path(), options_.reserve_bytes),
-      log_(options_.stamped_kept, std::move(notify)),
+      log_(options_.bookmarked_kept, std::move(notify)),
       state_(options_) {}
 
 Status RocksData::open(const std::optional<HashSeed>& expected, const OpeningWatch& watch,
@@ -52,14 +52,14 @@ Status RocksData::begin_creation() {
   return directory_.begin_creation(identity_);
 }
 
-// A directory that leaves has no stamps any more when it says so. If that is cut short, it is one
-// of its shard without stamps, and leaves when it is asked again.
+// A directory that leaves has no bookmarks any more when it says so. If that is cut short, it is
+// one of its shard without bookmarks, and leaves when it is asked again.
 Status RocksData::take_shard_step() {
   if (options_.shard_step == ShardStep::kNone) return {};
   if (!read_only_.ok()) return read_only_;
   identity_.shard = options_.shard_step == ShardStep::kJoin ? options_.shard : std::nullopt;
   if (options_.shard_step == ShardStep::kLeave) {
-    if (Status status = log_.remove_stamps(); !status.ok()) return status;
+    if (Status status = log_.remove_bookmarks(); !status.ok()) return status;
   }
   return directory_.change_identity(identity_);
 }

@@ -37,9 +37,11 @@ class RocksStore : public Store {
   uint64_t appended_turn() const override { return data_.log().appended_turn(); }
   Status append_failure() const override { return data_.log().append_failure(); }
   Status append_batch(const TurnBatch& batch) override;
-  Status stamps(std::vector<KeptStamp>* stamps) override { return data_.log().stamps(stamps); }
-  uint64_t stamped_turn(uint64_t at_most) const override {
-    return data_.log().stamped_turn(at_most);
+  Status bookmarks(std::vector<KeptBookmark>* bookmarks) override {
+    return data_.log().bookmarks(bookmarks);
+  }
+  uint64_t bookmarked_turn(uint64_t at_most) const override {
+    return data_.log().bookmarked_turn(at_most);
   }
   Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override {
     return data_.log().kept_turn(turn, record, failure);

@@ -1,6 +1,6 @@
 // The shared log of a shard in a stream of NATS JetStream, over cnats: a record is a message, its
-// position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's Board, in
-// a key-value bucket beside it.
+// log index the message's sequence (nats/names.h, nats/requests.h). It is also the shard's member
+// registry, in a key-value bucket beside it.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
 // with the other engines, and how it is driven.
@@ -65,8 +65,8 @@ class NatsLog final : public ServerLog {
   replication::LogFacts facts() const override;
 
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override {
-    return maintenance_.board(now_ns());
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return maintenance_.registry(now_ns());
   }
 
   void set_watcher(SocketWatcher* watcher) override;

@@ -1,5 +1,6 @@
 // The shared log of a shard in PostgreSQL 15 or later, over libpq: tables weir_head, weir_log and
-// weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's Board.
+// weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's member
+// registry.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
 // with the other engines, and how it is driven.
@@ -55,8 +56,8 @@ class PostgresLog final : public ServerLog {
   // Of the server, as it was when the connection began, and every 30 s since.
   replication::LogFacts facts() const override;
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override {
-    return maintenance_.board(now_ns());
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return maintenance_.registry(now_ns());
   }
 
   void set_watcher(SocketWatcher* watcher) override;

@@ -30,7 +30,7 @@
 
 #include "storage/format/key_order.h"
 #include "storage/format/status.h"
-#include "storage/store/stamped_log.h"
+#include "storage/store/bookmarked_log.h"
 #include "storage/store/turn_log.h"
 
 namespace weir::storage {
@@ -148,7 +148,7 @@ struct StoreMetrics {
   uint64_t disk_free_bytes = 0;  // that this process may use
 };
 
-class Store : public TurnLog, public StampedLog {
+class Store : public TurnLog, public BookmarkedLog {
  public:
   // Called from any thread when a sync, a write-back or a checkpoint has ended, or an append that
   // was not completed when it returned. Set before open().
@@ -164,8 +164,8 @@ class Store : public TurnLog, public StampedLog {
   virtual bool is_there() const { return true; }
   virtual const HashSeed& hash_seed() const = 0;
 
-  // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
-  // from `first` on, ascending and without gaps, or fails.
+  // The log, to which turns are appended through TurnLog or BookmarkedLog. replay() visits every
+  // turn from `first` on, ascending and without gaps, or fails.
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;

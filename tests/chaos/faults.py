@@ -115,7 +115,7 @@ def slow_link(world):
 
 @fault("clock", 2, needs="faketime")
 def clock(world):
-    """Its wall clock steps, and then it loses the office with that clock, or does not."""
+    """Its wall clock steps, and then it is demoted with that clock, or does not."""
     member = victim(world)
     member.set_clock(world.rng.choice((-3600, 3600, -1, 1)))
     yield 1.5
@@ -138,7 +138,7 @@ def disk_full(world):
 
 @fault("switchover", 2)
 def switchover(world):
-    """Ordered: the primary gives the office to another."""
+    """Ordered: a switchover."""
     primary = world.primary(2)
     to = world.rng.choice([member for member in world.members if member is not primary])
     try:
@@ -161,7 +161,7 @@ def takeover(world):
 
 @fault("quiet-primary", 3, needs="engine")
 def quiet_primary(world):
-    """It loses the office while nobody writes at it, so that no reply waits for a commit; others write at its
+    """It is demoted while nobody writes at it, so that no reply waits for a commit; others write at its
     successor at once. Those who go on reading at it must not be told old counts."""
     primary = world.primary(2)
     others = [member for member in world.members if member is not primary]

@@ -85,7 +85,7 @@ def arguments():
 
 def judge(world, args, done):
     """The failures of a run, after its last fault."""
-    world.watcher.running = False  # what the judge does with the office is no takeover
+    world.watcher.running = False  # what the judge moves is no takeover
     if not args.plant or args.plant in AT_REST:
         world.callers.end()
     more = PLANTS[args.plant](world) if args.plant else []

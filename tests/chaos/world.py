@@ -35,7 +35,7 @@ class Watcher(threading.Thread):
         super().__init__(daemon=True)
         self.members = members
         self.serving = None   # (name, process, epoch)
-        self.takeovers = 0    # another process than before has the office
+        self.takeovers = 0    # another process than before is the primary
         self.renewals = 0     # the same has claimed it again, since the log was rewound
         self.running = True
 
@@ -218,7 +218,7 @@ class World:
         return counts
 
     def answers_of(self, member, keys, read_count):
-        """Asked again if it loses the office meanwhile, which a slow machine may bring about."""
+        """Asked again if it is demoted meanwhile, which a slow machine may bring about."""
         end = time.monotonic() + SETTLE_S
         while True:
             try:
@@ -229,10 +229,10 @@ class World:
                 time.sleep(0.2)
 
     def answers(self, member, keys, read_count):
-        """Of a member that takes the office for it."""
+        """Of a member that becomes the primary for it."""
         if not member.state()[1]:
             member.ask("WEIR", "TAKEOVER", timeout_s=10)
-            member.wait_for(lambda seen: seen["serves"] == 1, "it has the office")
+            member.wait_for(lambda seen: seen["serves"] == 1, "it is the primary")
         return {key: read_count(lambda *words: member.ask(*words, timeout_s=10), key) for key in keys}
 
     def keep(self, path):

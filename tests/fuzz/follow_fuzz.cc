@@ -148,7 +148,7 @@ class Follower {
   void follow_written(const std::string& record) {
     const uint64_t turn = keys_->turn();
     const Status status =
-        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
     check(status.ok() || status.is_refusal());
     check(keys_->turn() == (status.ok() ? turn + 1 : turn));
     check(keys_->logged_turn() == keys_->turn());
@@ -182,7 +182,7 @@ class Follower {
     for (int i = 0; i < 20; ++i) keys_->work().step(steady_ns_ += weir::kNsPerMs);
   }
 
-  // The member gets the office, does something and gives it away.
+  // The member is promoted, does something and is demoted.
   void be_owner(Input* input) {
     set_follows(false);
     keys_->running().begin_command(keys_->metrics().instant_ns);

@@ -86,14 +86,14 @@ class Log:
         self.lists = {}  # of each header, by its key
         at = 0
         while at + 24 <= len(self.data):
-            size, self.position, sum64 = struct.unpack_from("<IQQ", self.data, at)
+            size, self.log_index, sum64 = struct.unpack_from("<IQQ", self.data, at)
             self._read(sum64, self.data[at + 24:at + 24 + size])
             at += 24 + size
 
     def _read(self, sum64, record):
         self.shard = record[11:19]
         if record[2] == 2:  # CLAIM
-            self.epoch = struct.pack("<QQ", self.position, sum64)
+            self.epoch = struct.pack("<QQ", self.log_index, sum64)
         if record[2] != 3:  # TURNS
             return
         first = struct.unpack_from("<Q", record, 35)[0]
@@ -124,5 +124,5 @@ class Log:
         turn = b"\1" + struct.pack("<Q", self.instant + 1) + b"".join(entries)
         record = (b"W\1\3" + random.randbytes(8) + self.shard + self.epoch
                   + struct.pack("<Q", self.turn + 1) + varint(1) + text(turn))
-        head = struct.pack("<IQQ", len(record), self.position + 1, crc(CRC64, (1 << 64) - 1, record))
+        head = struct.pack("<IQQ", len(record), self.log_index + 1, crc(CRC64, (1 << 64) - 1, record))
         return self.data + head + struct.pack("<I", crc(CRC32C, (1 << 32) - 1, head)) + record

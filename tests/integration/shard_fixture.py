@@ -133,7 +133,7 @@ class ShardTest(harness.ServerTest):
         return {int(one["address"].rpartition(":")[2]): one for one in members}
 
     def switch_over(self, primary, to):
-        """Gives the office away once the primary knows of the other one."""
+        """Makes a switchover once the primary knows of the other one."""
         node = self.status(to)["node"]
 
         def given():

@@ -93,7 +93,7 @@ class Maintenance(ShardTest):
         self.agree(third, *members)
         primary = self.primary_of(*members)
         self.switch_over(primary, third)
-        harness.wait_until(lambda: self.serves(third), "the new machine has the office")
+        harness.wait_until(lambda: self.serves(third), "the new machine is the primary")
         self.assert_all_kept(third, journal)
 
     def test_a_shard_is_made_anew_of_a_backup(self):
@@ -120,7 +120,7 @@ class Maintenance(ShardTest):
         self.assert_all_kept(primary, journal, before)
         self.agree(*members)
         self.switch_over(primary, members[1])
-        harness.wait_until(lambda: self.serves(members[1]), "the one that was empty has the office")
+        harness.wait_until(lambda: self.serves(members[1]), "the one that was empty is the primary")
         self.assert_all_kept(members[1], journal, before)
 
     def test_a_member_begins_anew_in_an_empty_directory(self):
@@ -140,7 +140,7 @@ class Maintenance(ShardTest):
         journal.end()
         self.assert_all_kept(standby, journal)
 
-    def test_the_office_is_moved_under_load(self):
+    def test_switchovers_under_load(self):
         members = self.pair()
         journal = self.load(*members)
         for words in (("WEIR", "SWITCHOVER"), ("WEIR", "TAKEOVER")) * 2:
@@ -150,7 +150,7 @@ class Maintenance(ShardTest):
                 self.switch_over(primary, other)
             else:
                 self.assertEqual(other.call(*words), "OK")
-            harness.wait_until(lambda each=other: self.serves(each), "the other one has the office")
+            harness.wait_until(lambda each=other: self.serves(each), "the other one is the primary")
             self.more_grants(journal)
         journal.end()
         self.agree(*members)
@@ -192,11 +192,11 @@ class ThePage(unittest.TestCase):
         tasks = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)[1:]
         self.assertEqual([task for task in tasks if not task.startswith("---")], [
             "add a machine",  # test_members.py, an empty machine joins under load
-            "roll a restart", "move the office", "back up",
+            "roll a restart", "make a switchover", "back up",
             "restore the whole shard",
             # tests/shard_servers/ makes such turns, tests/hostile/shared_log.py too
             'a member says "a turn that no primary can have made", with the turn and the key',
-            # test_office.py has these two
+            # test_switchover.py has these two
             'a member says "other turns than this member\'s directory"', "see where members differ",
             "leave"])
 

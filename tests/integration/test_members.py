@@ -112,7 +112,7 @@ class Members(ShardTest):
                 standby.wait()
             self.fill(primary, 4)
             harness.wait_until(lambda: self.log_bytes() < 1500000, "the log is not kept for it")
-            named = f"member {node} at 127.0.0.1:{standby.port} is at position"
+            named = f"member {node} at 127.0.0.1:{standby.port} is at log index"
             harness.wait_until(lambda: named in primary.log(), "the member is named")
             if stops:
                 standby.send_signal(signal.SIGCONT)

@@ -160,7 +160,7 @@ class WithAPassword(OnNats, ShardTest):
         self.assertEqual(code, 0, out)
         server = self.member("a", log_password_file=self.path("password")).start()
         self.assertEqual(self.primary_of(server).call("SET", "k", "v"), "OK")
-        harness.wait_until(lambda: self.members_of(server), "it is on the board")
+        harness.wait_until(lambda: self.members_of(server), "it is in the registry")
         self.assertNotIn("permit", server.log())
 
     def test_a_right_that_lacks_is_said(self):
@@ -172,7 +172,7 @@ class WithAPassword(OnNats, ShardTest):
         self.begin_with(self.permissions(self.NEEDED[:2]))
         self.assertEqual(self.make()[0], 0)
         server = self.member("a", log_password_file=self.path("password")).start()
-        harness.wait_until(lambda: "does not permit this user" in server.log(), "a member without a board")
+        harness.wait_until(lambda: "does not permit this user" in server.log(), "a member without a registry")
 
 
 @needs_nats

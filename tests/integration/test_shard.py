@@ -51,7 +51,7 @@ class Shard(ShardTest):
         journal, charged = self.kill_primaries(3, commit_wait_ms=0, append_interval_ms=20, uncommitted_permits_max=5)
         self.assertLessEqual(sum(max(journal.granted[key] - charged[key], 0) for key in range(8)), 3 * 5)
 
-    def test_a_long_script_keeps_the_office(self):
+    def test_a_long_script_demotes_nobody(self):
         self.make_shard()
         one, other = (self.member(name, script_time_limit_ms=0) for name in "ab")
         primary = self.primary_of(one.start(), other.start())
@@ -65,18 +65,18 @@ class Shard(ShardTest):
         self.assertTrue(self.serves(primary))
         self.assertNotIn("this is the primary", standby.log())
 
-    def test_a_stop_gives_the_office_away(self):
+    def test_a_stop_is_a_switchover(self):
         self.make_shard()
         members = [self.member(name, failover_after_ms=8000).start() for name in "ab"]
         first = self.primary_of(*members)
         second = members[1] if first is members[0] else members[0]
         first.call("SET", "k", "v")
         self.switch_over(first, second)
-        harness.wait_until(lambda: self.serves(second), "the standby has the office")
+        harness.wait_until(lambda: self.serves(second), "the standby is the primary")
         second.call("SET", "k", "w")
         begin_s = time.monotonic()
         self.assertEqual(second.stop(), 0)
-        harness.wait_until(lambda: self.serves(first), "the office is back")
+        harness.wait_until(lambda: self.serves(first), "it is the primary again")
         self.assertLess(time.monotonic() - begin_s, 6)
         self.assertEqual(first.call("GET", "k"), b"w")
 
@@ -138,10 +138,10 @@ class Shard(ShardTest):
         standby = other if primary is one else one
         primary.call("SET", "k", "v")
         self.switch_over(primary, standby)
-        harness.wait_until(lambda: self.serves(standby), "the standby has the office")
+        harness.wait_until(lambda: self.serves(standby), "the standby is the primary")
         self.assertEqual(standby.call("GET", "k"), b"v")
         self.assertEqual(primary.call("WEIR", "TAKEOVER"), "OK")
-        harness.wait_until(lambda: self.serves(primary), "the office is taken back")
+        harness.wait_until(lambda: self.serves(primary), "it is the primary again")
         self.assertEqual(primary.call("GET", "k"), b"v")
         self.assertIn("there was a switchover", primary.log())
 

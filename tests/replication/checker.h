@@ -1,5 +1,5 @@
 // Sees everything that happens to all members, and throws a Violation where an invariant is broken.
-// It judges by the log of the present leader, folded by the real Fold.
+// It judges by the log of the present leader, read by the real LogState.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ class Checker {
   // A primary wrote the turn to its local log (I7, and R2: with the bytes it sealed).
   void committed(const Process& process, uint64_t turn, const std::string& bytes,
                  const std::string* sealed);
-  // Answers a number for the office.
-  uint64_t took_office(const Process& process);
+  // Answers a number for the promotion.
+  uint64_t promoted(const Process& process);
   // The reason must hold: the process has turns that the log contradicts, or the log does not reach
   // back to where the process stands.
   void stopped(const Process& process, Reason reason, size_t branch);
@@ -65,7 +65,7 @@ class Checker {
   bool agrees(const Process& process);
 
   const Chain& chain() { return update(); }
-  uint64_t offices() const { return offices_; }
+  uint64_t promotions() const { return promotions_; }
   uint64_t turns_lost() const { return turns_lost_; }
   // Throws a Violation, but for engines that lose what they acknowledged: those have no bound.
   OverAdmission::Result check_admission(const EarlyOptions& options);
@@ -87,7 +87,7 @@ class Checker {
   Chain chain_;
   std::map<uint64_t, uint64_t> released_;  // turn -> checksum
   uint64_t released_turn_ = 0;
-  uint64_t offices_ = 0;
+  uint64_t promotions_ = 0;
   uint64_t turns_lost_ = 0;
   struct Sealed {
     int64_t instant_ns = 0;

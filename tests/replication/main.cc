@@ -87,11 +87,11 @@ void show(const char* engine, const WorldMetrics& sum) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   const OverAdmission::Result& admission = sum.admission;
   std::printf(
-      "%s: %llu offices, %llu turns and %llu reads released, %llu rewinds seen, %llu members "
+      "%s: %llu promotions, %llu turns and %llu reads released, %llu rewinds seen, %llu members "
       "looked "
       "after by a person, %llu turns lost, %llu void records, %llu shards without a member left; "
       "settled after %.1f s at most, %llu worlds after more than 9.5 s\n",
-      engine, number(sum.offices), number(sum.turns), number(sum.reads), number(sum.rewinds),
+      engine, number(sum.promotions), number(sum.turns), number(sum.reads), number(sum.rewinds),
       number(sum.stops), number(sum.turns_lost), number(sum.void_records), number(sum.shards_ended),
       static_cast<double>(sum.settled_after_ns) / 1e9, number(sum.settled_late));
   std::printf(

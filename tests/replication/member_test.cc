@@ -22,8 +22,8 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   Stage stage({});
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
-  EXPECT_EQ(stage.member(kA).metrics().offices, 1u);
-  EXPECT_EQ(stage.member(kA).fold().primary().node, "A");
+  EXPECT_EQ(stage.member(kA).metrics().promotions, 1u);
+  EXPECT_EQ(stage.member(kA).log_state().primary().node, "A");
 }
 
 TEST(Member, WaitsForGenesis) {
@@ -37,7 +37,7 @@ TEST(Member, WaitsForGenesis) {
 }
 
 // A command holds the loop.
-TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
+TEST(Member, SendsOnlyHeartbeatsInTheMiddleOfATurn) {
   StageOptions options;
   options.process.runs_long = true;
   Stage stage(options);
@@ -53,7 +53,7 @@ TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
   ASSERT_TRUE(stage.has_append(kA));
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kRefused, .head = {}},
                                after(700 * kMs), While::kInATurn))
-      << "what may cost the office waits";
+      << "what may cost the role waits";
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kUnknown, .head = {}},
                                after(700 * kMs), While::kInATurn));
   EXPECT_TRUE(member.is_primary());
@@ -125,28 +125,28 @@ TEST(Member, ALargeTurnTravelsInParts) {
   EXPECT_FALSE(stage.process(kA).owes_replies());
 }
 
-TEST(Member, BeatsWhenIdle) {
+TEST(Member, SendsHeartbeatsWhenIdle) {
   Stage stage({});
   stage.elect(kA);
   const size_t before = stage.log().size(0);
   for (int i = 0; i < 200; ++i, stage.pass(50 * kMs)) stage.append_all(kA);
-  const size_t beats = stage.log().size(0) - before;
-  EXPECT_GE(beats, 18u);
-  EXPECT_LE(beats, 20u);
+  const size_t heartbeats = stage.log().size(0) - before;
+  EXPECT_GE(heartbeats, 18u);
+  EXPECT_LE(heartbeats, 20u);
 }
 
-TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
+TEST(Member, SendsHeartbeatsUnderLoadSoThatItsAddressIsKnown) {
   Stage stage({});
   stage.elect(kA);
   for (int i = 0; i < 120; ++i, stage.pass(100 * kMs)) {
     stage.write(kA);
     stage.append_all(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
 // A primary that has more turns to append whenever an append is answered.
-TEST(Member, BeatsHoweverMuchThereIsToAppend) {
+TEST(Member, SendsHeartbeatsHoweverMuchThereIsToAppend) {
   Stage stage({});
   stage.elect(kA);
   stage.write(kA);
@@ -157,7 +157,7 @@ TEST(Member, BeatsHoweverMuchThereIsToAppend) {
     stage.make_durable();
     stage.answer(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
 // A wrong address, or a database whose tables are gone: nothing is invented.
@@ -192,7 +192,7 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns));
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.pass(kSecond);
-  stage.append_all(kA);  // it beats
+  stage.append_all(kA);  // a HEARTBEAT
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.switch_over(kA, "B");
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the primary then";
@@ -242,7 +242,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   Stage stage({});
   stage.elect(kA);
   const int64_t boot_ns = 1000 * kSecond;
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 1500 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 1500 * kMs);
   const auto lasts = [&](int64_t ns) { return stage.member(kA).may_answer_reads(boot_ns + ns); };
   const auto sent = [&] {
     int64_t ns = 0;
@@ -254,16 +254,16 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   process.change_times({.lease_ns = 750 * kMs, .failover_after_ns = kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_EQ(sent(), before - 750 * kMs) << "a shorter lease counts at once";
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
   stage.append_all(kA);
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 750 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 750 * kMs);
   process.change_times({.lease_ns = 9 * kSecond, .failover_after_ns = 12 * kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_LE(sent(), before) << "a longer one counts when it is acknowledged";
   stage.append_all(kA);
   EXPECT_GT(sent(), before + 7 * kSecond);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 3u);
-  EXPECT_EQ(stage.member(kA).metrics().offices, 1u);
+  EXPECT_EQ(stage.member(kA).metrics().promotions, 1u);
 }
 
 TEST(Member, RepliesLeaveEarlyForALimitedTime) {
@@ -284,7 +284,7 @@ TEST(Member, ASwitchoverDrainsFirst) {
   stage.start(kB);
   stage.write(kA, 3);
   stage.switch_over(kA, "B");
-  EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
+  EXPECT_FALSE(stage.is_promoted(kA)) << "it seals no more";
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
   EXPECT_EQ(records_of(&stage, Kind::kSwitchover).size(), 1u);
@@ -292,7 +292,7 @@ TEST(Member, ASwitchoverDrainsFirst) {
   stage.read_all(kB);
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
   stage.append_all(kB);
-  EXPECT_TRUE(stage.in_office(kB));
+  EXPECT_TRUE(stage.is_promoted(kB));
 }
 
 // The shard was made from a directory with turns. An empty member has not got them.
@@ -327,13 +327,13 @@ TEST(Member, NeedsTheTurnsThatTheLogLacks) {
   stage.tick(kA);
   stage.give_up(kA);
   stage.answer_read(kA);
-  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common stamp";
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common bookmark";
   while (stage.has_read(kA)) stage.answer_read(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 3u);
   stage.pass(kSecond);
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
 }
 
 TEST(Member, ARestartIsAStandby) {

@@ -25,7 +25,7 @@ void write_and_release(Stage* stage, size_t member) {
 
 // The primary's row is visible before the engine's standby has it. The primary reads it, and then
 // the engine fails over.
-void visible_row_then_promotion(const Flaws& flaws) {
+void visible_row_then_failover(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
   stage.write(kA);
@@ -47,17 +47,17 @@ void claim_unknown_then_found(const Flaws& flaws) {
     stage.give_up(kB);
     if (is_late) {
       stage.be_silent(kB, kSecond);
-      demand(!stage.in_office(kB), "no office without the CLAIM");
+      demand(!stage.is_promoted(kB), "no promotion without the CLAIM");
       stage.execute_lost(0);
     }
     stage.pass(kSecond);
     stage.tick(kB);
     while (stage.has_read(kB)) stage.answer_read(kB);
     demand(stage.member(kB).role() == Role::kPrimary, "B finds its CLAIM");
-    demand(!stage.in_office(kB), "no office before an acknowledgement");
+    demand(!stage.is_promoted(kB), "no promotion before an acknowledgement");
     stage.pass(kSecond);
     stage.append_all(kB);
-    demand(stage.in_office(kB), "B takes office");
+    demand(stage.is_promoted(kB), "B is promoted");
     stage.settle(kSecond);
   }
 }
@@ -130,12 +130,12 @@ void operator_claim_then_read(const Flaws& flaws) {
   begin_with_turns(&stage);
   stage.claim_by_operator(kB);
   stage.append_all(kB);
-  if (stage.in_office(kB)) write_and_release(&stage, kB);
+  if (stage.is_promoted(kB)) write_and_release(&stage, kB);
   demand(stage.ask_to_read(kA), "A believes that it is primary");
   demand(!stage.process(kA).owes_replies(), "A's lease runs");
   stage.pass(2 * kSecond);
   stage.append_all(kB);
-  demand(stage.in_office(kB), "B takes office after 1.25 leases");
+  demand(stage.is_promoted(kB), "B is promoted after 1.25 leases");
   stage.settle(kSecond);
 }
 
@@ -170,7 +170,7 @@ void claim_and_read(const StageOptions& options, const Times& of_a, const Times&
   stage.append_all(kA);
   demand(stage.wait_for_claim(kB, 10 * kSecond), "B claims");
   stage.append_all(kB);
-  if (stage.in_office(kB)) write_and_release(&stage, kB);
+  if (stage.is_promoted(kB)) write_and_release(&stage, kB);
   stage.ask_to_read(kA);
   stage.settle(kSecond);
 }
@@ -194,7 +194,7 @@ void twin_of_a_node(const Flaws& flaws) {
   const size_t twin = stage.add_copy(kA);
   stage.start(twin);
   stage.append_all(twin);
-  if (stage.in_office(twin)) write_and_release(&stage, twin);
+  if (stage.is_promoted(twin)) write_and_release(&stage, twin);
   stage.ask_to_read(kA);
   demand(!stage.process(kA).owes_replies(), "A is primary");
   stage.settle(kSecond);
@@ -214,7 +214,7 @@ void appends_only_outage(const Flaws& flaws) {
   }
   demand(stage.member(kB).metrics().claims <= 5, "B claims seldom");
   stage.append_all(kA);
-  demand(stage.in_office(kA), "A is primary still");
+  demand(stage.is_promoted(kA), "A is primary still");
   demand(!stage.process(kA).owes_replies(), "A commits what it had");
   stage.settle(kSecond);
 }

@@ -29,12 +29,12 @@ class SimLogEngine : public LogEngine {
     for (const auto& link : shard.links) link->branch = shard.engine.leader();
     return true;
   }
-  bool damage(const std::string& name, uint64_t position) override {
-    shard_of(name).engine.damage(shard_of(name).engine.leader(), position);
+  bool damage(const std::string& name, uint64_t log_index) override {
+    shard_of(name).engine.damage(shard_of(name).engine.leader(), log_index);
     return true;
   }
-  bool remove(const std::string& name, uint64_t position) override {
-    shard_of(name).engine.remove(shard_of(name).engine.leader(), position);
+  bool remove(const std::string& name, uint64_t log_index) override {
+    shard_of(name).engine.remove(shard_of(name).engine.leader(), log_index);
     return true;
   }
 

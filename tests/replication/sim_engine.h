@@ -18,7 +18,7 @@ namespace weir::storage::replication {
 // Engines that are wrong on purpose.
 struct EngineFlaws {
   bool ignores_condition = false;
-  bool compares_positions = false;  // in the condition and at reading
+  bool compares_log_indexes = false;  // in the condition and at reading
 };
 
 class SimEngine {
@@ -30,7 +30,7 @@ class SimEngine {
   // Answers from a prefix of at most `visible` records.
   Read read(size_t branch, const Head& after, size_t bytes_max, size_t visible = SIZE_MAX) const;
 
-  // Records up to this position go, but never the last one. Answers how many went.
+  // Records up to this log index go, but never the last one. Answers how many went.
   size_t trim(size_t branch, size_t up_to);
   // The first `count` records of the branch are safe.
   void make_durable(size_t branch, size_t count);
@@ -40,8 +40,8 @@ class SimEngine {
   void fail_over(size_t count, size_t trims_missed = 0);
 
   // Other bytes under the same checksum, and a record that is missing.
-  void damage(size_t branch, size_t position) { branches_[branch].damaged = position; }
-  void remove(size_t branch, size_t position) { branches_[branch].removed = position; }
+  void damage(size_t branch, size_t log_index) { branches_[branch].damaged = log_index; }
+  void remove(size_t branch, size_t log_index) { branches_[branch].removed = log_index; }
 
   size_t leader() const { return branches_.size() - 1; }
   size_t size(size_t branch) const { return branches_[branch].records.size(); }

@@ -93,7 +93,7 @@ void SimNetwork::take_effect(const std::shared_ptr<Call>& call) {
   if (call->branch != engine_->leader()) counts_->add(Fault::kOldLeader);
   if (std::exchange(fate_, Fate::kArrives) == Fate::kAnswerLost) {
     counts_->add(Fault::kAnswerLost);
-    engine_->make_durable(call->branch, call->result.head.position);
+    engine_->make_durable(call->branch, call->result.head.log_index);
     return;
   }
   if (call->expected && chance(200)) {
@@ -118,7 +118,7 @@ void SimNetwork::acknowledge_durable(const std::shared_ptr<Call>& call) {
       waiting_.push_back(call);
       return;
     }
-    engine_->make_durable(call->branch, call->result.head.position);
+    engine_->make_durable(call->branch, call->result.head.log_index);
   }
   if (is_heard) return answer(call, call->result, delay_ns());
   counts_->add(Fault::kAnswerLost);
@@ -175,7 +175,7 @@ Read SimNetwork::read_now(Link* link, size_t branch, const Head& after, size_t b
                                                          : Fault::kStaleRead);
   }
   if (branch == engine_->leader() && !read.records.empty()) {
-    read_position_ = std::max<size_t>(read_position_, read.records.back().head.position);
+    read_log_index_ = std::max<size_t>(read_log_index_, read.records.back().head.log_index);
   }
   return read;
 }
@@ -211,8 +211,8 @@ void SimNetwork::fail_over(size_t records) {
   const size_t before = engine_->leader();
   counts_->add(Fault::kFailover);
   if (records < engine_->size(before)) counts_->add(Fault::kRewind);
-  if (read_position_ > records) counts_->add(Fault::kVisibleLost, read_position_ - records);
-  read_position_ = std::min(read_position_, records);
+  if (read_log_index_ > records) counts_->add(Fault::kVisibleLost, read_log_index_ - records);
+  read_log_index_ = std::min(read_log_index_, records);
   old_leader_answers_ = random_->one_in(2);
   engine_->fail_over(records, random_->below(3));
   if (engine_->trimmed(engine_->leader()) < engine_->trimmed(before)) {

@@ -98,7 +98,7 @@ class SimNetwork {
   int64_t slow_until_ns_ = 0;
   bool old_leader_answers_ = false;
   uint64_t engine_run_ = 0;
-  size_t read_position_ = 0;  // the last that somebody has read of the present leader
+  size_t read_log_index_ = 0;  // the last that somebody has read of the present leader
   std::vector<std::shared_ptr<Call>> waiting_;  // visible, and their branch's standby is away
 };
 

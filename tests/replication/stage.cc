@@ -60,7 +60,7 @@ bool Stage::is_refused(size_t member) const {
 bool Stage::is_durable(size_t member) const {
   const PendingAppend& pending = *members_[member].append;
   return pending.branch == log_.leader() &&
-         pending.result->head.position <= log_.durable(pending.branch);
+         pending.result->head.log_index <= log_.durable(pending.branch);
 }
 
 void Stage::execute(size_t member) {
@@ -203,7 +203,7 @@ void Stage::elect(size_t member) {
   if (!is_up(member)) start(member);
   demand(wait_for_claim(member, 40 * kSecond), "the member claims");
   append_all(member);
-  demand(in_office(member), "the member takes office");
+  demand(is_promoted(member), "the member is promoted");
 }
 
 // One primary, and nobody who lags.
@@ -212,7 +212,7 @@ bool Stage::is_calm() {
   for (size_t i = 0; i < members_.size(); ++i) {
     if (process(i).has_stopped()) continue;
     if (process(i).owes_replies() || !checker_.agrees(process(i))) return false;
-    if (in_office(i)) ++primaries;
+    if (is_promoted(i)) ++primaries;
   }
   return primaries == 1;
 }
@@ -233,14 +233,14 @@ void Stage::settle(int64_t ns) {
   }
   size_t primaries = 0;
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (!in_office(i)) continue;
+    if (!is_promoted(i)) continue;
     ++primaries;
     write(i);
     append_all(i);
   }
   demand(primaries == 1, "one primary in the end\n" + describe());
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (process(i).has_stopped() || in_office(i)) continue;
+    if (process(i).has_stopped() || is_promoted(i)) continue;
     read_all(i);
     if (process(i).has_stopped()) continue;  // the checker has seen that it had to
     demand(checker_.agrees(process(i)), "equal replicas in the end\n" + describe());

@@ -35,7 +35,7 @@ class Stage : public Wire {
   SimEngine& log() { return log_; }
   Checker& checker() { return checker_; }
   bool is_up(size_t member) const { return members_[member].process != nullptr; }
-  bool in_office(size_t member) const { return is_up(member) && this->member(member).may_seal(); }
+  bool is_promoted(size_t member) const { return is_up(member) && this->member(member).may_seal(); }
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
   void pass(int64_t ns) { now_ns_ += ns; }
@@ -102,7 +102,7 @@ class Stage : public Wire {
   void be_up_to_date(size_t member);          // it has heard of everything
   void be_silent(size_t member, int64_t ns);  // it polls for so long and no one else acts
   bool wait_for_claim(size_t member, int64_t ns_max);  // likewise, until its CLAIM is on its way
-  void elect(size_t member);                           // it waits, claims and takes office
+  void elect(size_t member);                           // it waits, claims and is promoted
   // Everything works again for at most this long; then one primary commits and all others are
   // equal.
   void settle(int64_t ns);

@@ -35,7 +35,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
   options.uncommitted_bytes_max = random->any_of<size_t>({200, 2000});
   options.turns_kept = random->any_of<uint64_t>({UINT64_MAX, 20, 200});
   // An engine that keeps what it acknowledged loses at most what is on its way.
-  options.stamps_kept = world.loses_acknowledged ? 1 : 12;
+  options.bookmarks_kept = world.loses_acknowledged ? 1 : 12;
   options.trimming.retained_bytes = random->any_of<uint64_t>({100, 2000, 1'000'000});
   options.trimming.bytes_max =
       random->any_of<uint64_t>({options.trimming.retained_bytes, 1'000'000});
@@ -45,7 +45,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
 }  // namespace
 
 void WorldMetrics::add(const WorldMetrics& other) {
-  offices += other.offices;
+  promotions += other.promotions;
   turns += other.turns;
   reads += other.reads;
   rewinds += other.rewinds;
@@ -293,7 +293,7 @@ WorldMetrics World::metrics() {
   checker_.check_log();
   metrics_.admission = checker_.check_admission(nodes_[0]->options.early);
   for (size_t i = 0; i < nodes_.size(); ++i) end_process(i);
-  metrics_.offices = checker_.offices();
+  metrics_.promotions = checker_.promotions();
   metrics_.turns = checker_.turns_released();
   metrics_.reads = checker_.reads_released();
   metrics_.turns_lost = checker_.turns_lost();

@@ -33,7 +33,7 @@ struct WorldOptions {
 };
 
 struct WorldMetrics {
-  uint64_t offices = 0;
+  uint64_t promotions = 0;
   uint64_t turns = 0;  // released
   uint64_t reads = 0;
   uint64_t rewinds = 0;
@@ -98,7 +98,7 @@ class World : public Wire {
   // world_snapshots.cc
   void look_after_stopped();
   void keep_house(size_t node);
-  std::vector<BoardEntry> board() const;
+  std::vector<RegistryEntry> registry() const;
   void take_snapshot(size_t node, bool again);
   std::optional<size_t> snapshot_source(size_t node);
   void open_snapshot(size_t node, size_t source, uint64_t source_life,
@@ -127,7 +127,7 @@ class World : public Wire {
   SimNetwork network_;
   Checker checker_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::map<std::string, BoardEntry> board_;  // age_ns: when it was put
+  std::map<std::string, RegistryEntry> registry_;  // age_ns: when it was put
   std::function<void(const std::string&)> trace_;
 
   int64_t fault_every_ns_ = 1'000'000'000;

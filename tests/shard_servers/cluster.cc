@@ -26,7 +26,7 @@ void ShardCluster::kill(Node* node) {
   stop_process(node);
 }
 
-// An office that ends takes with it what had left early.
+// A demotion takes with it what had left early.
 void ShardCluster::look_for_losses(Node* node) {
   const uint64_t lost = node->member->replies().early_permits_lost();
   uint64_t& seen = lost_seen_[node];
@@ -234,7 +234,7 @@ void ShardCluster::fault_of(Node* node) {
     }
     default:
       if (node->server && random_.one_in(2))
-        (void)node->member->order({.kind = MemberOrder::Kind::kTakeOffice});
+        (void)node->member->order({.kind = MemberOrder::Kind::kTakeOver});
   }
 }
 
@@ -276,7 +276,7 @@ std::string ShardCluster::call(Node* node, std::initializer_list<std::string_vie
   for (int i = 0; i < 10'000 && reply.empty(); ++i) {
     node->server->end_turn();
     agenda_.pass(kStepNs / 4);
-    node->server->office().listen();
+    node->server->shard_role().listen();
     reply = session->output();
   }
   node->server->disconnect(session);

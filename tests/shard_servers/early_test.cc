@@ -56,7 +56,7 @@ TEST(LogAway, StrictRepliesHaveAnEnd) {
   stage.pass(12 * kSecond);
   EXPECT_EQ(stage.primary(), primary);
   EXPECT_EQ(stage.call(other, {"INCR", "n"}), ":3\r\n") << "the same state goes on";
-  EXPECT_EQ(stage.metric(primary, "shard_offices"), 1);
+  EXPECT_EQ(stage.metric(primary, "shard_promotions"), 1);
 }
 
 TEST(LogAway, ping_is_not_held) {
@@ -90,7 +90,7 @@ TEST(LogAway, ThoseWhoAreToldOfChangesEndAfterTheLease) {
 
 TEST(LogAway, old_primaries_clients) {
   MemberSettings settings = early(20 * kMs);
-  settings.replies.log_timeout_ns = 5 * kSecond;  // the office is lost before anybody is given up
+  settings.replies.log_timeout_ns = 5 * kSecond;  // it is demoted before anybody is given up
   ShardStage stage(settings);
   Node* const primary = stage.primary();
   StageClient* const holds = stage.connect(primary);

@@ -1,10 +1,10 @@
-// Who can write to the shared log or to its Board writes what no member does: members stop and say
-// why, or do not care.
+// Who can write to the shared log or to its member registry writes what no member does: members
+// stop and say why, or do not care.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/format/record.h"
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 #include "storage/replication/record.h"
 #include "tests/shard_servers/stage.h"
 
@@ -12,8 +12,8 @@ namespace weir::server {
 namespace {
 
 using storage::replication::Author;
-using storage::replication::Beat;
 using storage::replication::Claim;
+using storage::replication::Heartbeat;
 using storage::replication::MemberFacts;
 using storage::replication::Turns;
 using ::testing::HasSubstr;
@@ -72,7 +72,7 @@ TEST(HostileLog, AnAuthorThatIsNotPlainStopsWhoReadsIt) {
   Node* const standby = stage.standby();
   const Author author{
       .node = standby->name, .address = "a\r\nmaster_host:evil:1", .incarnation = {}};
-  stage.forge(Beat{.author = author, .instant_ns = 1});
+  stage.forge(Heartbeat{.author = author, .instant_ns = 1});
   stage.pass(kSecond);
   EXPECT_THAT(reason_of(&stage, standby), HasSubstr("does not understand"));
   EXPECT_THAT(stage.ask(standby, {"INFO", "replication"}), Not(HasSubstr("evil")));
@@ -90,7 +90,7 @@ TEST(HostileLog, TimesOfNoClaimStopWhoReadsThem) {
   EXPECT_THAT(reason_of(&stage, standby), HasSubstr("does not understand"));
 }
 
-TEST(HostileBoard, FactsOfNobodyAreShownNowhere) {
+TEST(HostileRegistry, FactsOfNobodyAreShownNowhere) {
   ShardStage stage;
   Node* const primary = stage.primary();
   MemberFacts facts;
@@ -110,7 +110,7 @@ TEST(HostileBoard, FactsOfNobodyAreShownNowhere) {
 }
 
 // It may be a member; what it says of itself is not what the others are compared with.
-TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
+TEST(HostileRegistry, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   ShardStage stage;
   Node* const primary = stage.primary();
   MemberFacts facts;
@@ -124,7 +124,7 @@ TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   EXPECT_LT(stage.metric(primary, "standby_lag_turns"), 100);
 }
 
-TEST(Switchover, GoesToNobodyWhomTheBoardDoesNotKnow) {
+TEST(Switchover, GoesToNobodyWhomTheRegistryDoesNotKnow) {
   ShardStage stage({}, 3);
   stage.meet();
   Node* const primary = stage.primary();

@@ -33,7 +33,7 @@ uint64_t Machines::checksum() {
 Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
     : random_(seed),
       network_(&agenda_, &engine_, &random_, &counts_),
-      board_(&agenda_, &random_),
+      registry_(&agenda_, &random_),
       settings_(settings) {
   set_log_level(LogLevel::kNothing);
   network_.set_typical_delay(random_.between(100'000, 3'000'000));
@@ -72,10 +72,10 @@ void Machines::start(Node* node) {
     return file;
   };
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
-  auto log = std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_);
-  SimLogWithBoard* const board = log.get();
+  auto log = std::make_unique<SimLogWithRegistry>(&network_, &node->link, &registry_);
+  SimLogWithRegistry* const registry = log.get();
   node->member = std::make_unique<ShardMember>(
-      std::move(plan), OpenedLog{.log = std::move(log), .board = board, .watched = nullptr},
+      std::move(plan), OpenedLog{.log = std::move(log), .registry = registry, .watched = nullptr},
       node->clock.get());
   Config config;
   config.databases = 2;

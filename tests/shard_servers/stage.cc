@@ -94,7 +94,7 @@ void ShardStage::meet() {
 }
 
 void ShardStage::forge(const storage::replication::Body& body) {
-  const storage::replication::Head epoch = nodes_[0]->member->protocol().fold().epoch();
+  const storage::replication::Head epoch = nodes_[0]->member->protocol().log_state().epoch();
   engine_.append(engine_.leader(), std::nullopt,
                  encode_record({.nonce = 77, .shard = checksum(), .epoch = epoch}, body));
   engine_.make_durable(engine_.leader(), engine_.size(engine_.leader()));

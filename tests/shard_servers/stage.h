@@ -37,7 +37,7 @@ class ShardStage : private Machines {
 
   // The servers go round every millisecond.
   void pass(int64_t ns);
-  // Until each member knows the others by the Board.
+  // Until each member knows the others by the member registry.
   void meet();
   Node* primary() const;
   Node* standby() const;
@@ -56,10 +56,10 @@ class ShardStage : private Machines {
                    int64_t ns_per_look, const std::function<void()>& meanwhile = {});
 
   // Somebody who is no member writes a record at the end of the log, as of the present epoch, or
-  // something on the Board.
+  // something in the member registry.
   void forge(const storage::replication::Body& body);
   void forge_facts(const std::string& name, const storage::replication::MemberFacts& facts) {
-    board_.put(name, encode_facts(facts));
+    registry_.put(name, encode_facts(facts));
   }
 
   // The log answers nobody.

@@ -63,7 +63,7 @@ class FollowTest : public RandomElements {
     for (; !told_.empty(); told_.pop_front()) {
       const auto& [turn, record] = told_.front();
       const Status status =
-          second_->follow({.first_turn = turn, .turns = {&record, 1}, .stamp = "a stamp"});
+          second_->follow({.first_turn = turn, .turns = {&record, 1}, .bookmark = "a bookmark"});
       ASSERT_TRUE(status.ok()) << status.message();
     }
   }
@@ -219,7 +219,7 @@ class FollowTest : public RandomElements {
     ASSERT_FALSE(second_->work().writing_back());
   }
 
-  // The second keyspace is in office from now on.
+  // The second keyspace is the primary's from now on.
   void take_over() {
     second_options_.follows = false;
     second_->set_options(second_options_);
@@ -331,7 +331,7 @@ TEST_F(FollowTest, OnlyTheNextTurnIsApplied) {
   record.begin(now_ns_);
   const std::string bytes(record.bytes());
   const auto follow = [&](uint64_t turn) {
-    return second_->follow({.first_turn = turn, .turns = {&bytes, 1}, .stamp = "a stamp"});
+    return second_->follow({.first_turn = turn, .turns = {&bytes, 1}, .bookmark = "a bookmark"});
   };
   const uint64_t turn = second_->turn();
   EXPECT_EQ(follow(turn + 2).code(), Status::Code::kRefused);

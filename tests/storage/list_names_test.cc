@@ -203,7 +203,8 @@ TEST_F(ListNamesTest, EarlierTurnsOfABatchCount) {
       write();
       turns.emplace_back(writer_.bytes());
     }
-    return keys_->follow({.first_turn = keys_->turn() + 1, .turns = turns, .stamp = "a stamp"});
+    return keys_->follow(
+        {.first_turn = keys_->turn() + 1, .turns = turns, .bookmark = "a bookmark"});
   };
   const auto drop = [this] { put(kFirst, "s", Type::kString, "v"); };
   EXPECT_TRUE(follow_both(drop, [this] { put_header("s", 1); }).is_refusal());

@@ -115,7 +115,8 @@ TEST_F(NameBound, AFollowerTakesLongerOnesOfAnotherMember) {
   options_.name_bytes_max = 100;
   options_.follows = true;
   start();
-  const Status status = keys_->follow({.first_turn = 1, .turns = records, .stamp = "a stamp"});
+  const Status status =
+      keys_->follow({.first_turn = 1, .turns = records, .bookmark = "a bookmark"});
   ASSERT_TRUE(status.ok()) << status.message();
   expect_same({{{kTooLong, {"v"}}}, {}, {}});
 }

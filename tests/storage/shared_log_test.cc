@@ -1,5 +1,5 @@
 // Keyspaces over one log that several machines share: one appends turns to it and has some of them
-// committed later or never, the others follow. Machines die, the office changes hands, and the log
+// committed later or never, the others follow. Machines die, the primary changes, and the log
 // loses its end and gets the same turns again in other records. Whatever happens, each machine
 // holds what the log holds up to some turn, and its disk never holds more.
 //
@@ -48,7 +48,7 @@ class LogMachine {
  public:
   explicit LogMachine(size_t memory_bytes_max) {
     disk_->deferred = true;
-    disk_->stamped_kept = {.bytes = 300, .stamps = kRecordsLostMax};
+    disk_->bookmarked_kept = {.bytes = 300, .bookmarks = kRecordsLostMax};
     options_.memory_bytes_max = memory_bytes_max;
   }
 
@@ -70,9 +70,9 @@ class LogMachine {
     keys.reset();
     disk_ = disk_->after_power_cut({.unsynced_turns_kept = unsynced_turns_kept});
   }
-  void take_office() { follow(false); }
+  void promote() { follow(false); }
   // What was sealed and not committed is dropped.
-  void lose_office() {
+  void demote() {
     sealed.turns.clear();
     follow(true);
     const Status status = keys->reopen(Keep::kCommitted);
@@ -80,31 +80,31 @@ class LogMachine {
   }
 
   Status follow(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
   Status commit(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
-  // The places in the log of the oldest and the newest stamp that it confirms.
+  // The places in the log of the oldest and the newest bookmark that it confirms.
   std::pair<size_t, size_t> confirmed(const std::vector<SharedRecord>& log) const {
     std::vector<size_t> places;
-    for (const auto& [turn, stamp] : disk_->stamps) {
-      const uint64_t id = std::stoull(stamp);
+    for (const auto& [turn, bookmark] : disk_->bookmarks) {
+      const uint64_t id = std::stoull(bookmark);
       const auto found = std::lower_bound(
           log.begin(), log.end(), id,
           [](const SharedRecord& record, uint64_t wanted) { return record.id < wanted; });
       if (found != log.end() && found->id == id)
         places.push_back(static_cast<size_t>(found - log.begin()));
     }
-    EXPECT_FALSE(places.empty()) << "the log confirms none of the stamps";
+    EXPECT_FALSE(places.empty()) << "the log confirms none of the bookmarks";
     return places.empty() ? std::pair<size_t, size_t>() : std::pair(places.front(), places.back());
   }
-  // The record that comes after the newest stamp that the log confirms; null at its end. What
+  // The record that comes after the newest bookmark that the log confirms; null at its end. What
   // follows it in the machine's own log is needed until the log has it again.
   const SharedRecord* next_record(const std::vector<SharedRecord>& log) const {
-    if (disk_->stamps.empty()) return log.empty() ? nullptr : &log.front();
+    if (disk_->bookmarks.empty()) return log.empty() ? nullptr : &log.front();
     const size_t newest = confirmed(log).second;
     keys->store_in_use()->keep_turns_from(log[newest].last_turn() + 1);
     return newest + 1 == log.size() ? nullptr : &log[newest + 1];
@@ -162,7 +162,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   // The first primary's first turn makes the databases, which a member never does at its opening.
   void make_databases() {
     LogMachine& primary = machines_[primary_];
-    primary.take_office();
+    primary.promote();
     primary.keys->running().begin_command(now_ns_);
     for (int database = 0; database <= kDatabases; ++database) primary.keys->clear(database);
     ASSERT_TRUE(primary.keys->commit_turn().ok());
@@ -251,17 +251,17 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   // What is sealed and not in the log is lost; another machine goes on, after it has read all.
-  void change_office(size_t next) {
-    machines_[primary_].lose_office();
+  void change_primary(size_t next) {
+    machines_[primary_].demote();
     primary_ = machines_.size();
     read_all();
     primary_ = next;
-    machines_[primary_].take_office();
+    machines_[primary_].promote();
     now_ns_ = std::max(now_ns_, machines_[primary_].keys->metrics().instant_ns);
   }
 
   void die(size_t i) {
-    if (i == primary_) change_office((i + 1) % machines_.size());
+    if (i == primary_) change_primary((i + 1) % machines_.size());
     pick(2) == 0 ? machines_[i].kill() : machines_[i].cut_power(pick(20));
     check_disk(machines_[i]);
     machines_[i].start();
@@ -277,7 +277,8 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       uint64_t at = record.first_turn;
       for (const std::string& bytes : record.turns) {
         if (at > turn) break;
-        const TurnBatch turn_alone{.first_turn = at, .turns = {&bytes, 1}, .stamp = "a stamp"};
+        const TurnBatch turn_alone{
+            .first_turn = at, .turns = {&bytes, 1}, .bookmark = "a bookmark"};
         EXPECT_TRUE(reference.keys->follow(turn_alone).ok());
         ++at;
       }
@@ -308,7 +309,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       for (uint64_t n = pick(4); n > 0; --n) machines_[i].work(steady_ns_ += 1'000'000);
       if (pick(3) == 0) machines_[i].step_disk();
     }
-    if (pick(150) == 0) change_office(pick(machines_.size()));
+    if (pick(150) == 0) change_primary(pick(machines_.size()));
     if (pick(80) == 0) rewind();
     if (pick(60) == 0) die(pick(machines_.size()));
     if (pick(100) == 0) check_disk(machines_[pick(machines_.size())]);
@@ -344,7 +345,7 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
 
 Keyspace& begin_as_primary(LogMachine* machine) {
   machine->start();
-  machine->take_office();
+  machine->promote();
   machine->keys->running().begin_command(kStartNs);
   for (int database = 0; database <= kDatabases; ++database) machine->keys->clear(database);
   return *machine->keys;
@@ -372,16 +373,16 @@ TEST(SharedLog, AWriteBackWaitsForTheNewestTurnThatItHasCollected) {
   for (int64_t at = 2; at < 100; ++at) machine.work_and_step_disk(at);
   EXPECT_EQ(machine.written_back(), 0u);
   ASSERT_TRUE(keys.work().writing_back());
-  machine.lose_office();
+  machine.demote();
   EXPECT_EQ(contents_of(&keys, kStartNs)[2].at("k1").payload, "committed");
 
-  machine.take_office();
+  machine.promote();
   for (int64_t at = 100; at < 300; ++at) machine.work_and_step_disk(at * 1'000'000);
   EXPECT_EQ(machine.written_back(), 1u);
 }
 
 // Reads were later than the newest turn; who follows is no later than the turns that come.
-TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
+TEST(SharedLog, WhoIsDemotedIsAtTheInstantOfTheNewestTurn) {
   LogMachine machine(SIZE_MAX);
   Keyspace& keys = begin_as_primary(&machine);
   ASSERT_TRUE(keys.commit_turn().ok());
@@ -389,7 +390,7 @@ TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
   keys.running().begin_command(kStartNs + kNsPerS);
   EXPECT_FALSE(keys.look_up(0, "k1").exists());
   ASSERT_TRUE(keys.commit_turn().ok());
-  machine.lose_office();
+  machine.demote();
   EXPECT_EQ(keys.metrics().instant_ns, kStartNs);
 }
 

@@ -63,7 +63,7 @@ class TurnCheckTest : public ::testing::Test {
 
   Status follow(const std::string& record) {
     return keys_->follow(
-        {.first_turn = keys_->turn() + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        {.first_turn = keys_->turn() + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
   }
   Status follow_written() { return follow(std::string(writer_.bytes())); }
   void expect_refused(const std::string& why, int line = __builtin_LINE()) {

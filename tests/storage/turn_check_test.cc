@@ -201,7 +201,7 @@ TEST_F(TurnCheckTest, ABadTurnTakesTheWholeBatchWithIt) {
   begin(kStartNs + 2);
   put(kNobodys, "k", Type::kString, "v");
   turns.emplace_back(writer_.bytes());
-  const Status status = keys_->follow({.first_turn = 2, .turns = turns, .stamp = "a stamp"});
+  const Status status = keys_->follow({.first_turn = 2, .turns = turns, .bookmark = "a bookmark"});
   EXPECT_TRUE(status.is_refusal());
   EXPECT_EQ(status.message().find("turn 3: a turn's record names a database"), 0u)
       << status.message();

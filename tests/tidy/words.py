@@ -26,10 +26,6 @@ WORDS = [
     ("horizon", "GC watermark", STORE),
     ("debt", "dirty bytes", STORE),
     ("handover handovers hand_over", "switchover", SHARD),
-]
-
-# Rows of words that the tree still has: each moves to WORDS with the change that renames them.
-PENDING = [
     ("incarnation incarnations", "generation", STORE),
     ("burial bury buried unburied", "reclaim", r"storage/"),
     ("sweep sweeps swept", "eviction scan", STORE),

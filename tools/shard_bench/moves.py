@@ -1,4 +1,4 @@
-"""Clients through changes of office: how long a request takes, with all that it has to do again."""
+"""Clients through switchovers: how long a request takes, with all that it has to do again."""
 
 import threading
 import time
@@ -45,7 +45,7 @@ class Asker(threading.Thread):
 
 
 def switch_over(members, primary_of):
-    """Moves the office, and answers when the other member serves."""
+    """Makes a switchover, and answers when the other member serves."""
     primary = primary_of()
     other = next(member for member in members if member is not primary)
     node = other.ask("SENTINEL", "MYID")

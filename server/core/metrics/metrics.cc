@@ -190,7 +190,7 @@ std::string metrics_text(Server& server, MetricsFormat format) {
 }
 
 std::string unready_reason(Server& server) {
-  const Membership* shard = server.office().membership();
+  const Membership* shard = server.shard_role().membership();
   if (shard != nullptr && !shard->serves()) return "this server is a standby of its shard";
   const StorageHealth& health = server.persistence().health;
   if (health.writes_denied()) {

@@ -52,7 +52,7 @@ void write_primary(const std::vector<MemberSeen>& members, const MemberView& vie
 }  // namespace
 
 void write_replication_section(Server& server, MetricWriter& out) {
-  const Membership* shard = server.office().membership();
+  const Membership* shard = server.shard_role().membership();
   const bool serves = shard == nullptr || shard->serves();
   out.absent("role", serves ? "master" : "slave");
   if (shard == nullptr) {

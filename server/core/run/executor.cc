@@ -11,7 +11,7 @@
 #include "server/core/clients/sessions.h"
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/session/session.h"
@@ -42,7 +42,7 @@ Executor::Executor(const ExecutorNeeds& needs)
                   .config = needs.config,
                   .acl = needs.acl,
                   .cluster = cluster_.get(),
-                  .office = needs.office,
+                  .shard_role = needs.shard_role,
                   .health = needs.health}),
       counts_({.commands = needs.commands,
                .config = needs.config,
@@ -120,7 +120,7 @@ Ran Executor::execute(Session& session, Args args) {
   if (const auto admitted = admission_.admit({session, command, args}); !admitted) {
     reject(session, command, admitted.error());
     // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
-    const bool is_alone = needs_.office->membership() == nullptr;
+    const bool is_alone = needs_.shard_role->membership() == nullptr;
     return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
             .command = command};
   }
@@ -139,7 +139,7 @@ Ran Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
-  const Office::Outcome outcome = needs_.office->after(*command);
+  const ShardRole::Outcome outcome = needs_.shard_role->after(*command);
   if (outcome.is_taken_back) running_.effects().drop_verdicts();
   if (session.wait_state().waiting() && !needs_.keys->failure().ok()) {  // the error is the answer
     needs_.waiting->forget(session.id);

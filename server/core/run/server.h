@@ -30,7 +30,7 @@
 #include "server/core/run/reload.h"
 #include "server/core/run/scripting.h"
 #include "server/core/run/session_service.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
@@ -106,7 +106,7 @@ class Server final : public CallHost {
   Persistence& persistence() { return persistence_; }
   Turn& turn() { return turn_; }
   Scripting& scripting() { return scripting_; }
-  Office& office() { return office_; }
+  ShardRole& shard_role() { return shard_role_; }
   Reload& reload() { return reload_; }
 
   ShutdownRequest shutdown;
@@ -133,7 +133,7 @@ class Server final : public CallHost {
   Persistence persistence_;
   Turn turn_;
   Scripting scripting_;
-  Office office_;
+  ShardRole shard_role_;
   Executor executor_;
   Reload reload_;
 };

@@ -5,7 +5,7 @@
 #include "base/time_units.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/run/cluster.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/os/clock.h"
 #include "server/session/session.h"
 
@@ -79,7 +79,7 @@ bool WaitingSessions::act(Waiter& waiter, Act act) {
                                  .words = waiter.words_bytes()});
     session->count_bytes();
   } else {
-    session->end_wait(needs_.office->early_permits(*waiter.command));
+    session->end_wait(needs_.shard_role->early_permits(*waiter.command));
   }
   return true;
 }

@@ -33,8 +33,8 @@ struct MemberView {
   bool serves = false;
   std::string primary_address;  // "host:port" of the primary, as the log has it; "": not known
   std::string primary_node;
-  uint64_t epoch = 0;           // the position of the CLAIM that made the primary
-  uint64_t position = 0;        // of the newest record that this member has read or appended
+  uint64_t epoch = 0;           // the log index of the CLAIM that made the primary
+  uint64_t log_index = 0;       // of the newest record that this member has read or appended
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
   std::string stopped_because;  // "": it has not stopped
@@ -51,7 +51,7 @@ struct MemberSeen {
   bool is_primary = false;  // by the shared log
   bool is_present = false;  // heard of within ten seconds
   bool is_standby = false;  // present, no primary, and follows the log
-  uint64_t position = 0;    // of the newest record it has read or appended
+  uint64_t log_index = 0;   // of the newest record it has read or appended
   uint64_t turn = 0;        // the newest turn it has applied
   uint64_t lag_turns = 0;   // turns that it lacks, of those that this member knows of
   int64_t age_ms = 0;       // of what it has told
@@ -63,10 +63,10 @@ struct MemberSeen {
 // What a person wants of this member.
 struct MemberOrder {
   enum class Kind {
-    kSwitchover,    // the primary gives its office to the standby `node`
-    kAskForOffice,  // a standby has the primary switch over to it
-    kTakeOffice,    // this member becomes the primary, whoever is
-    kRejoin,        // a member that has stopped goes on with a copy of another one's data
+    kSwitchover,        // the primary gives its role to the standby `node`
+    kAskForSwitchover,  // a standby has the primary switch over to it
+    kTakeOver,          // this member becomes the primary, whoever is
+    kRejoin,            // a member that has stopped goes on with a copy of another one's data
   };
   Kind kind;
   std::string node = {};
@@ -117,7 +117,7 @@ class Membership {
   virtual void act() = 0;
   // Tells the log that the primary lives, if that is due, and does nothing else. To be called from
   // time to time while a command runs long.
-  virtual void beat() = 0;
+  virtual void heartbeat() = 0;
   // Where the log has a socket, the watcher is told which; null: nobody watches any more.
   virtual void set_watcher(storage::SocketWatcher* watcher) = 0;
   // The socket is ready. May be called at any time; what has come waits for listen().
@@ -141,8 +141,8 @@ class Membership {
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
-  // The process is to end: gives the office away, if it is known to whom, and has committed what
-  // there is. listen() and act() go on with it.
+  // The process is to end: gives the role of primary away, if it is known to whom, and has
+  // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
   // Tells whether that is done, or will not be.
   virtual bool has_left() const = 0;

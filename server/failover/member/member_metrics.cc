@@ -22,9 +22,9 @@ void write_member_metrics(const ShownMember& shown, MetricWriter& out) {
             seen.stopped_because.empty() ? 0 : 1);
   out.text({"shard_primary", "Where the primary is, as the shared log says."},
            seen.primary_address);
-  out.gauge({"shard_epoch", "Position of the CLAIM that made the primary."}, seen.epoch);
-  out.gauge({"shard_position", "Position of the newest record that this member has read."},
-            seen.position);
+  out.gauge({"shard_epoch", "Log index of the CLAIM that made the primary."}, seen.epoch);
+  out.gauge({"shard_log_index", "Log index of the newest record that this member has read."},
+            seen.log_index);
   out.gauge({"shard_turn", "The newest turn that this member has."}, seen.turn);
   out.gauge({"shard_committed_turn", "The newest turn of this member that is committed."},
             seen.committed);
@@ -34,7 +34,8 @@ void write_member_metrics(const ShownMember& shown, MetricWriter& out) {
   out.text({"shard_log_synced", "Whether it is on their disks then."}, words_of(log.fsync));
   out.text({"shard_log_weakness", "Why the shared log may lose it; empty: no reason is known."},
            log.weakness);
-  out.counter({"shard_offices", "How often this member has become the primary."}, metrics.offices);
+  out.counter({"shard_promotions", "How often this member was promoted to primary."},
+              metrics.promotions);
   out.counter({"shard_claims", "How often it has claimed to be."}, metrics.claims);
   out.counter({"shard_log_rewinds", "How often it has found that the shared log lost its end."},
               metrics.rewinds);
@@ -53,7 +54,7 @@ void write_member_metrics(const ShownMember& shown, MetricWriter& out) {
              "last told."},
             lag_turns);
   out.gauge({"shard_log_trimmed",
-             "Position up to which this primary has let records of the shared "
+             "Log index up to which this primary has let records of the shared "
              "log go."},
             shown.trimmed_up_to);
 }

@@ -17,7 +17,7 @@ struct ShownMember {
   std::vector<MemberSeen> members;  // of the shard
   storage::replication::MemberMetrics metrics;
   storage::replication::LogFacts log;
-  uint64_t trimmed_up_to = 0;  // a position of the log
+  uint64_t trimmed_up_to = 0;  // a log index
 };
 
 void write_member_metrics(const ShownMember& seen, MetricWriter& out);

@@ -5,8 +5,8 @@
 
 namespace weir::server {
 
-uint64_t PrimaryReplies::lose_office() {
-  in_office_ = false;
+uint64_t PrimaryReplies::demote() {
+  is_promoted_ = false;
   turns_.clear();
   const uint64_t lost = early_.lose();
   lost_ += lost;
@@ -14,14 +14,14 @@ uint64_t PrimaryReplies::lose_office() {
 }
 
 void PrimaryReplies::settle() {
-  if (!in_office_) return;
-  early_.committed(member_->committed_turn());
-  turns_.committed(member_->committed_turn());
+  if (!is_promoted_) return;
+  early_.committed(member_->let_out_turn());
+  turns_.committed(member_->let_out_turn());
 }
 
 Coverage PrimaryReplies::covers(const Told& told, int64_t steady_ns) const {
-  if (!told.touched_data || !in_office_) return {.covered = true};
-  if (told.turn > member_->committed_turn()) return {};
+  if (!told.touched_data || !is_promoted_) return {.covered = true};
+  if (told.turn > member_->let_out_turn()) return {};
   const int64_t boot_ns = clock_.boot_ns();
   const int64_t ended_ns = boot_ns - (steady_ns - told.ended_ns);
   return {.covered = member_->may_answer_reads(boot_ns) || member_->acknowledged_since(ended_ns)};
@@ -29,7 +29,7 @@ Coverage PrimaryReplies::covers(const Told& told, int64_t steady_ns) const {
 
 bool PrimaryReplies::let_out_early(const Told& told, uint64_t permits, int64_t steady_ns) {
   const int64_t boot_ns = clock_.boot_ns();
-  if (!in_office_ || !may_leave_early(permits, boot_ns)) return false;
+  if (!is_promoted_ || !may_leave_early(permits, boot_ns)) return false;
   early_.released(told.turn, permits, boot_ns - (steady_ns - told.ended_ns));
   return true;
 }
@@ -60,7 +60,7 @@ void PrimaryReplies::write_metrics(MetricWriter& out) const {
   out.gauge({"early_permits", "Permits in replies that have left and are not committed."},
             early_.permits());
   out.counter(
-      {"early_permits_lost", "Permits in replies that had left and were lost with an office."},
+      {"early_permits_lost", "Permits in replies that had left and were lost with a demotion."},
       lost_);
   out.gauge({"log_away_ms", "For how long the shared log has not acknowledged what was appended.",
              MetricUnit::kMilliseconds},

@@ -43,9 +43,9 @@ class PrimaryReplies final : public PrimaryRules {
       : plan_(plan), clock_(*clock), absence_(plan.log_timeout_ns + kNsPerS), early_(plan.early) {}
 
   void begin(const storage::replication::Member* member) { member_ = member; }
-  void take_office() { in_office_ = true; }
+  void promote() { is_promoted_ = true; }
   // Answers how many permits clients were told of that are lost with it.
-  uint64_t lose_office();
+  uint64_t demote();
   // What the protocol has committed is no debt any more.
   void settle();
 
@@ -53,7 +53,7 @@ class PrimaryReplies final : public PrimaryRules {
   Coverage covers(const Told& told, int64_t steady_ns) const;
   int64_t early_wait_ns() const { return plan_.early_wait_ns; }
   bool let_out_early(const Told& told, uint64_t permits, int64_t steady_ns);
-  bool gives_up() const { return in_office_ && absence_.is_away(); }
+  bool gives_up() const { return is_promoted_ && absence_.is_away(); }
 
   // PrimaryRules
   Result<void, std::string> admit(const DataRequest& request) const override;
@@ -76,7 +76,7 @@ class PrimaryReplies final : public PrimaryRules {
   UncommittedTurns turns_;
   storage::replication::EarlyReleases early_;
   uint64_t lost_ = 0;
-  bool in_office_ = false;
+  bool is_promoted_ = false;
 };
 
 }  // namespace weir::server

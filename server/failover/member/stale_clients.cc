@@ -33,7 +33,7 @@ void send_away(Server* server) {
 
 }  // namespace
 
-void StaleClients::office_lost(int64_t boot_ns, Server* server) {
+void StaleClients::demoted(int64_t boot_ns, Server* server) {
   send_away(server);
   again_at_ns_ = boot_ns + kAgainNs;
 }

@@ -16,8 +16,8 @@ class StaleClients {
   // Those who come meanwhile by what somebody told them before are sent away so much later.
   static constexpr int64_t kAgainNs = 1'000'000'000;
 
-  // This member has lost the office.
-  void office_lost(int64_t boot_ns, Server* server);
+  // This member was demoted.
+  void demoted(int64_t boot_ns, Server* server);
   // `primary` is the primary's address as the log has it, "": not known; `is_here`: it is this
   // one's.
   void look(const std::string& primary, bool is_here, int64_t boot_ns, Server* server);

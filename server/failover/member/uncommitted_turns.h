@@ -31,7 +31,7 @@ class UncommittedTurns {
     for (; !sizes_.empty() && sizes_.front().turn <= turn; sizes_.pop_front())
       bytes_ -= sizes_.front().bytes;
   }
-  // The office is lost.
+  // A demotion.
   void clear() { *this = {}; }
 
   size_t bytes() const { return bytes_; }

@@ -9,7 +9,7 @@
 
 namespace weir::server {
 
-// Why a member lost its office or stopped, as the end of a sentence.
+// Why a member was demoted or stopped, as the end of a sentence.
 std::string_view words_of(storage::replication::Reason reason);
 std::string_view words_of(storage::replication::Role role);
 // One word.

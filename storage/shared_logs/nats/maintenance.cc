@@ -16,11 +16,11 @@ constexpr size_t kLooksMax = 1000;  // at entries, whoever has put them
 
 }  // namespace
 
-std::vector<replication::BoardEntry> Maintenance::board(int64_t now_ns) const {
-  std::vector<replication::BoardEntry> board = board_;
-  for (replication::BoardEntry& entry : board)
-    entry.age_ns += std::max<int64_t>(now_ns - board_read_ns_, 0);
-  return board;
+std::vector<replication::RegistryEntry> Maintenance::registry(int64_t now_ns) const {
+  std::vector<replication::RegistryEntry> registry = registry_;
+  for (replication::RegistryEntry& entry : registry)
+    entry.age_ns += std::max<int64_t>(now_ns - registry_read_ns_, 0);
+  return registry;
 }
 
 void Maintenance::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
@@ -63,41 +63,41 @@ int64_t Maintenance::next_deadline() const {
 void Maintenance::take_info(const Reply& reply) {
   const auto info = stream_info(reply.text);
   is_stream_gone_ = !info && info.error().code == kNoStream;
-  if (!info) return end_board(false);
+  if (!info) return end_registry(false);
   info_ = *info;
-  board_read_.clear();
+  registry_read_.clear();
   looked_at_ = 0;
-  read_board(1);
+  read_registry(1);
 }
 
-void Maintenance::read_board(uint64_t from) {
-  calls_.ask(get_message(names_.board_stream(), from), kAllowedNs,
+void Maintenance::read_registry(uint64_t from) {
+  calls_.ask(get_message(names_.registry_stream(), from), kAllowedNs,
              [this](const Reply& reply) { take_entry(reply); });
 }
 
 void Maintenance::take_entry(const Reply& reply) {
   const auto entry = message(reply.text);
-  if (!entry) return end_board(entry.error().code == kNoMessage);
-  const std::string prefix = names_.board_prefix();
-  const bool is_of_board = entry->subject.starts_with(prefix) &&
-                           entry->data.size() <= replication::Board::kFactsBytesMax;
+  if (!entry) return end_registry(entry.error().code == kNoMessage);
+  const std::string prefix = names_.registry_prefix();
+  const bool is_of_registry = entry->subject.starts_with(prefix) &&
+                              entry->data.size() <= replication::MemberRegistry::kFactsBytesMax;
   std::string name =
-      is_of_board ? name_of(std::string_view(entry->subject).substr(prefix.size())) : "";
-  if (!name.empty() && name.size() <= replication::Board::kNameBytesMax) {
-    board_read_.push_back({.name = std::move(name),
-                           .bytes = entry->data,
-                           .age_ns = std::max<int64_t>(info_.now_ns - entry->time_ns, 0)});
+      is_of_registry ? name_of(std::string_view(entry->subject).substr(prefix.size())) : "";
+  if (!name.empty() && name.size() <= replication::MemberRegistry::kNameBytesMax) {
+    registry_read_.push_back({.name = std::move(name),
+                              .bytes = entry->data,
+                              .age_ns = std::max<int64_t>(info_.now_ns - entry->time_ns, 0)});
   }
-  if (++looked_at_ >= kLooksMax || entry->sequence == UINT64_MAX) return end_board(true);
-  read_board(entry->sequence + 1);
+  if (++looked_at_ >= kLooksMax || entry->sequence == UINT64_MAX) return end_registry(true);
+  read_registry(entry->sequence + 1);
 }
 
-void Maintenance::end_board(bool is_whole) {
+void Maintenance::end_registry(bool is_whole) {
   is_looking_ = false;
   look_at_ns_ = now_ns_ + kLookNs;
   if (!is_whole) return;
-  board_ = std::exchange(board_read_, {});
-  board_read_ns_ = now_ns_;
+  registry_ = std::exchange(registry_read_, {});
+  registry_read_ns_ = now_ns_;
 }
 
 void Maintenance::purge() {

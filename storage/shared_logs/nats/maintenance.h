@@ -1,5 +1,5 @@
-// What is done beside appends and reads: the board, trimming, and looking what has become of the
-// stream.
+// What is done beside appends and reads: the member registry, trimming, and looking what has become
+// of the stream.
 //
 // Invariants
 // 1. A purge is asked for up to a sequence that the stream was just told to reach: beyond its end
@@ -24,7 +24,7 @@ class Maintenance {
 
   void put(std::string name, std::string facts) { unwritten_[std::move(name)] = std::move(facts); }
   // As it was last read; ages are of `now_ns`.
-  std::vector<replication::BoardEntry> board(int64_t now_ns) const;
+  std::vector<replication::RegistryEntry> registry(int64_t now_ns) const;
   void trim(uint64_t up_to);
 
   // A new connection, whose session has told this.
@@ -39,9 +39,9 @@ class Maintenance {
 
  private:
   void take_info(const Reply& reply);
-  void read_board(uint64_t from);
+  void read_registry(uint64_t from);
   void take_entry(const Reply& reply);
-  void end_board(bool is_whole);
+  void end_registry(bool is_whole);
   void purge();
 
   const Names& names_;
@@ -53,10 +53,10 @@ class Maintenance {
   std::map<std::string, std::string> unwritten_;
   int64_t look_at_ns_ = 0;
   bool is_looking_ = false;
-  std::vector<replication::BoardEntry> board_;
-  std::vector<replication::BoardEntry> board_read_;  // so far
-  size_t looked_at_ = 0;                             // entries, so far
-  int64_t board_read_ns_ = 0;
+  std::vector<replication::RegistryEntry> registry_;
+  std::vector<replication::RegistryEntry> registry_read_;  // so far
+  size_t looked_at_ = 0;                                   // entries, so far
+  int64_t registry_read_ns_ = 0;
 
   uint64_t trim_up_to_ = 0;
   int64_t trim_at_ns_ = 0;

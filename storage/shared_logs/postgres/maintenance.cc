@@ -8,7 +8,7 @@
 namespace weir::storage::postgres {
 namespace {
 
-constexpr int64_t kBoardNs = 2 * kNsPerS;
+constexpr int64_t kRegistryNs = 2 * kNsPerS;
 constexpr int64_t kFactsNs = 30 * kNsPerS;
 // So long after it was due a task goes before appends and reads.
 constexpr int64_t kPatienceNs = 2 * kNsPerS;
@@ -25,17 +25,17 @@ void Maintenance::put(std::string name, std::string facts) {
   unwritten_[std::move(name)] = std::move(facts);
 }
 
-std::vector<replication::BoardEntry> Maintenance::board(int64_t now_ns) const {
-  std::vector<replication::BoardEntry> board = board_;
-  for (replication::BoardEntry& entry : board)
-    entry.age_ns += std::max<int64_t>(now_ns - board_read_ns_, 0);
-  return board;
+std::vector<replication::RegistryEntry> Maintenance::registry(int64_t now_ns) const {
+  std::vector<replication::RegistryEntry> registry = registry_;
+  for (replication::RegistryEntry& entry : registry)
+    entry.age_ns += std::max<int64_t>(now_ns - registry_read_ns_, 0);
+  return registry;
 }
 
 void Maintenance::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_to); }
 
 std::optional<Statement> Maintenance::next(int64_t now_ns, bool is_idle) {
-  for (const Task task : {Task::kPut, Task::kBoard, Task::kTrim, Task::kFacts}) {
+  for (const Task task : {Task::kPut, Task::kRegistry, Task::kTrim, Task::kFacts}) {
     const int64_t patience_ns = task == Task::kTrim ? kTrimPatienceNs : kPatienceNs;
     const int64_t due = due_ns(task);
     if (due == INT64_MAX || now_ns < due + (is_idle ? 0 : patience_ns)) continue;
@@ -43,7 +43,7 @@ std::optional<Statement> Maintenance::next(int64_t now_ns, bool is_idle) {
     begun_ns_ = now_ns;
     trimming_up_to_ = trim_up_to_;
     if (task == Task::kTrim) return postgres::trim(shard_, trim_up_to_, trim_records_);
-    if (task == Task::kBoard) return read_board(shard_);
+    if (task == Task::kRegistry) return read_registry(shard_);
     if (task == Task::kFacts)
       return Statement{.sql = "select current_setting('synchronous_standby_names')",
                        .parameters = {}};
@@ -64,11 +64,11 @@ void Maintenance::take(const Answer& answer, int64_t now_ns) {
     trouble_ = answer.failure();
     return;
   }
-  if (done == Task::kBoard) {
-    auto board = board_read(answer);
-    trouble_ = board ? "" : "weir_board has columns of other types than weir gives it";
-    if (board) board_ = *std::move(board);
-    board_read_ns_ = now_ns;
+  if (done == Task::kRegistry) {
+    auto registry = registry_read(answer);
+    trouble_ = registry ? "" : "weir_board has columns of other types than weir gives it";
+    if (registry) registry_ = *std::move(registry);
+    registry_read_ns_ = now_ns;
   }
   if (done == Task::kFacts) copies_ = copies_of(std::string(answer.bytes(0, 0)));
   if (done != Task::kTrim) return;
@@ -86,7 +86,7 @@ void Maintenance::begin(int64_t now_ns) {
 
 int64_t Maintenance::next_deadline() const {
   int64_t first = INT64_MAX;
-  for (const Task task : {Task::kPut, Task::kBoard, Task::kTrim, Task::kFacts})
+  for (const Task task : {Task::kPut, Task::kRegistry, Task::kTrim, Task::kFacts})
     first = std::min(first, due_ns(task));
   return first;
 }
@@ -97,7 +97,7 @@ int64_t Maintenance::due_ns(Task task) const {
   const auto done = done_ns_.find(task);
   if (done == done_ns_.end()) return since_ns_;
   if (task == Task::kTrim) return done->second;
-  return done->second + (task == Task::kFacts ? kFactsNs : kBoardNs);
+  return done->second + (task == Task::kFacts ? kFactsNs : kRegistryNs);
 }
 
 }  // namespace weir::storage::postgres

@@ -1,5 +1,5 @@
-// What a connection does when no append or read wants it: the board, trimming, and looking whether
-// the server's settings have changed.
+// What a connection does when no append or read wants it: the member registry, trimming, and
+// looking whether the server's settings have changed.
 //
 // Invariants
 // 1. Of what is due, something is done after a while even if the connection is never idle: else a
@@ -24,7 +24,7 @@ class Maintenance {
 
   void put(std::string name, std::string facts);
   // As it was last read; ages are of `now_ns`.
-  std::vector<replication::BoardEntry> board(int64_t now_ns) const;
+  std::vector<replication::RegistryEntry> registry(int64_t now_ns) const;
   void trim(uint64_t up_to);
 
   // A new connection; what was under way on another is not answered any more.
@@ -37,11 +37,12 @@ class Maintenance {
   int64_t next_deadline() const;
   // The setting synchronous_standby_names, once it was read anew.
   std::optional<uint64_t> copies() const { return copies_; }
-  // Why the board could not be read or the log not be trimmed, one line; empty: all is well.
+  // Why the member registry could not be read or the log not be trimmed, one line; empty: all is
+  // well.
   const std::string& trouble() const { return trouble_; }
 
  private:
-  enum class Task { kNone, kPut, kBoard, kTrim, kFacts };
+  enum class Task { kNone, kPut, kRegistry, kTrim, kFacts };
 
   int64_t due_ns(Task task) const;
 
@@ -51,8 +52,8 @@ class Maintenance {
   int64_t since_ns_ = 0;
   std::map<Task, int64_t> done_ns_;
   std::map<std::string, std::string> unwritten_;
-  std::vector<replication::BoardEntry> board_;
-  int64_t board_read_ns_ = 0;
+  std::vector<replication::RegistryEntry> registry_;
+  int64_t registry_read_ns_ = 0;
   uint64_t trim_up_to_ = 0;
   uint64_t trimming_up_to_ = 0;
   uint64_t trim_records_ = 64;

@@ -91,7 +91,7 @@ class DiskFull(Alone):
 
 
 class Demoted:
-    """The member that callers ask hands its office over, and gets it back."""
+    """The member that callers ask is demoted by a switchover, and promoted by another."""
 
     def __init__(self):
         self.shard = shards.WeirShard(PROGRAM, "")

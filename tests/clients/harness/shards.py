@@ -79,7 +79,7 @@ class Shard:
         self.primary().kill()
 
     def move(self, _):
-        """Has the office handed to another one."""
+        """Has another one become the primary."""
         before = self.primary()
         self.switch_over(before)
         wait_until(lambda: self.primary() not in (None, before), "another one serves", PATIENCE_S)

@@ -139,7 +139,7 @@ def through_a_change(name, order):
 def switch_over():
     say("move 0")
     if not sys.stdin.readline():
-        sys.exit("the office did not move")
+        sys.exit("there was no switchover")
 
 
 def found():

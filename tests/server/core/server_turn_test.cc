@@ -37,7 +37,7 @@ TEST(Turn, IsInTheLogBeforeItIsAnswered) {
 }
 
 // The loop closes what it finds dead there, so a second mention would be of a session that is gone.
-// So ends who is owed a reply and waits for another one when its server loses the office.
+// So ends who is owed a reply and waits for another one when its server is demoted.
 TEST(Turn, ListsASessionOnceThatIsKilledAndThenAnswered) {
   FakeServer server;
   auto client = server.connect();
@@ -49,7 +49,7 @@ TEST(Turn, ListsASessionOnceThatIsKilledAndThenAnswered) {
   server.end_turn();
 }
 
-// The office may come at such an instant, and then the server commits what it wrote down itself.
+// The promotion may come at such an instant, and then the server commits what it wrote down itself.
 TEST(Turn, IsAnsweredThoughSomethingIsCommittedBeforeItsRepliesLeave) {
   FakeServer server;
   auto client = server.connect();
