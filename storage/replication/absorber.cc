@@ -32,12 +32,12 @@ void Absorber::take(const Read& answer, Instants now) {
 bool Absorber::absorb(const Record& record, Instants now) {
   const int64_t superseded_lease_ns = state_.log_state.times().lease_ns;
   const LogState::Outcome outcome = state_.log_state.apply(record.head, record.bytes);
-  if (outcome.verdict == Verdict::kImpossible) {
+  if (outcome.validity == Validity::kImpossible) {
     meet_impossible(record.head);
     return false;
   }
   if (!state_.is_primary()) state_.failure_detector.new_record(state_.port->random());
-  if (outcome.verdict == Verdict::kVoid) return true;
+  if (outcome.validity == Validity::kVoid) return true;
   state_.timeline.note(outcome.instant_ns, now);
   if (outcome.kind == Kind::kGenesis &&
       state_.log_state.newest_turn() > state_.held.newest_local()) {

@@ -19,11 +19,11 @@ LogState::Outcome LogState::apply(const Head& head, std::string_view bytes) {
   if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {
     return outcome;
   }
-  outcome.verdict = judge(*record, head);
-  if (outcome.verdict == Verdict::kImpossible) return outcome;
+  outcome.validity = judge(*record, head);
+  if (outcome.validity == Validity::kImpossible) return outcome;
   outcome.kind = record->kind();
   switchover_to_.clear();
-  if (outcome.verdict == Verdict::kValid) {
+  if (outcome.validity == Validity::kValid) {
     std::visit([&](const auto& body) { take(body, head, &outcome); }, record->body);
   }
   head_ = head;
@@ -35,17 +35,17 @@ LogBookmark LogState::bookmark() const {
   return {.head = head_, .epoch = epoch_, .next_turn = next_turn_, .times = times_};
 }
 
-Verdict LogState::judge(const DecodedRecord& record, const Head& head) const {
+Validity LogState::judge(const DecodedRecord& record, const Head& head) const {
   const bool is_genesis = record.kind() == Kind::kGenesis;
   if (is_genesis || head.log_index == 1) {
     const bool valid = is_genesis && head.log_index == 1 && record.envelope.epoch == Head{};
-    return valid && std::get<Genesis>(record.body).first_turn > 0 ? Verdict::kValid
-                                                                  : Verdict::kImpossible;
+    return valid && std::get<Genesis>(record.body).first_turn > 0 ? Validity::kValid
+                                                                  : Validity::kImpossible;
   }
   const Head& epoch = record.envelope.epoch;
-  if (epoch.log_index < epoch_.log_index) return Verdict::kVoid;
+  if (epoch.log_index < epoch_.log_index) return Validity::kVoid;
   if (epoch != epoch_) {
-    return record.kind() == Kind::kClaim ? Verdict::kVoid : Verdict::kImpossible;
+    return record.kind() == Kind::kClaim ? Validity::kVoid : Validity::kImpossible;
   }
   switch (record.kind()) {
     case Kind::kTurns:
@@ -53,29 +53,29 @@ Verdict LogState::judge(const DecodedRecord& record, const Head& head) const {
     case Kind::kPart:
       return judge_part(std::get<Part>(record.body));
     case Kind::kSwitchover:
-      return parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
+      return parts_ == 0 ? Validity::kValid : Validity::kImpossible;
     case Kind::kGenesis:
     case Kind::kClaim:
     case Kind::kHeartbeat:
       break;
   }
-  return Verdict::kValid;
+  return Validity::kValid;
 }
 
-Verdict LogState::judge_turns(const Turns& turns) const {
-  if (turns.turns.empty()) return Verdict::kImpossible;
-  if (turns.first_turn < next_turn_) return Verdict::kVoid;
-  return turns.first_turn == next_turn_ && parts_ == 0 ? Verdict::kValid : Verdict::kImpossible;
+Validity LogState::judge_turns(const Turns& turns) const {
+  if (turns.turns.empty()) return Validity::kImpossible;
+  if (turns.first_turn < next_turn_) return Validity::kVoid;
+  return turns.first_turn == next_turn_ && parts_ == 0 ? Validity::kValid : Validity::kImpossible;
 }
 
-Verdict LogState::judge_part(const Part& part) const {
-  if (part.number == 0 || part.number > part.count) return Verdict::kImpossible;
-  if (part.turn < next_turn_) return Verdict::kVoid;
-  if (part.turn > next_turn_) return Verdict::kImpossible;
-  if (parts_ != 0 && part.count != parts_wanted_) return Verdict::kImpossible;
-  if (part.number <= parts_) return Verdict::kVoid;
-  if (part_bytes_.size() + part.bytes.size() > kPartsBytesMax) return Verdict::kImpossible;
-  return part.number == parts_ + 1 ? Verdict::kValid : Verdict::kImpossible;
+Validity LogState::judge_part(const Part& part) const {
+  if (part.number == 0 || part.number > part.count) return Validity::kImpossible;
+  if (part.turn < next_turn_) return Validity::kVoid;
+  if (part.turn > next_turn_) return Validity::kImpossible;
+  if (parts_ != 0 && part.count != parts_wanted_) return Validity::kImpossible;
+  if (part.number <= parts_) return Validity::kVoid;
+  if (part_bytes_.size() + part.bytes.size() > kPartsBytesMax) return Validity::kImpossible;
+  return part.number == parts_ + 1 ? Validity::kValid : Validity::kImpossible;
 }
 
 void LogState::take(const Genesis& genesis, const Head& head, Outcome*) {

@@ -32,7 +32,7 @@
 
 namespace weir::storage::replication {
 
-enum class Verdict { kValid, kVoid, kImpossible };
+enum class Validity { kValid, kVoid, kImpossible };
 
 class LogState {
  public:
@@ -40,7 +40,7 @@ class LogState {
   static constexpr size_t kPartsBytesMax = 64 << 20;
 
   struct Outcome {
-    Verdict verdict = Verdict::kImpossible;
+    Validity validity = Validity::kImpossible;
     Kind kind = Kind::kGenesis;  // unless impossible
     // What a valid record tells: its instant (0: none), and the turns that it completes.
     int64_t instant_ns = 0;
@@ -74,9 +74,9 @@ class LogState {
   LogBookmark bookmark() const;
 
  private:
-  Verdict judge(const DecodedRecord& record, const Head& head) const;
-  Verdict judge_turns(const Turns& turns) const;
-  Verdict judge_part(const Part& part) const;
+  Validity judge(const DecodedRecord& record, const Head& head) const;
+  Validity judge_turns(const Turns& turns) const;
+  Validity judge_part(const Part& part) const;
 
   void take(const Genesis& genesis, const Head& head, Outcome* outcome);
   void take(const Claim& claim, const Head& head, Outcome* outcome);

@@ -8,7 +8,7 @@
 
 namespace weir::storage::replication {
 
-Member::Member(const MemberOptions& options, const LocalTurns* local, Port* port,
+Member::Member(const MemberOptions& options, const LocalTurns* local, MemberActions* port,
                int64_t newest_instant_ns)
     : state_(options, local, port, newest_instant_ns),
       absorber_(&state_),

@@ -1,6 +1,6 @@
 // One process of a shard: follows the shared log, claims the role of primary when the log is
 // silent, and as primary appends its turns and knows which of them are committed. A pure state
-// machine: events come in, actions leave through a Port, instants are arguments.
+// machine: events come in, actions leave through MemberActions, instants are arguments.
 //
 // Invariants
 // 1. At most one append or one read is in flight.
@@ -39,7 +39,7 @@ class Member {
   static constexpr size_t kReadBytes = 1024 * 1024;
 
   // A process starts as a standby always. `newest_instant_ns` is that of the local log.
-  Member(const MemberOptions& options, const LocalTurns* local, Port* port,
+  Member(const MemberOptions& options, const LocalTurns* local, MemberActions* port,
          int64_t newest_instant_ns);
 
   // The primary's next turn, which from now on is unchangeable. tick() sends it.

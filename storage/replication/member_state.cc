@@ -14,8 +14,8 @@ LogState log_state_of_newest_bookmark(const LocalTurns& local, uint64_t shard) {
 
 }  // namespace
 
-MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_turns, Port* actions,
-                         int64_t newest_instant_ns)
+MemberState::MemberState(const MemberOptions& given, const LocalTurns* local_turns,
+                         MemberActions* actions, int64_t newest_instant_ns)
     : options(given),
       local(local_turns),
       port(actions),

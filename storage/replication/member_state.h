@@ -13,8 +13,8 @@
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
 #include "storage/replication/log_state.h"
+#include "storage/replication/member_actions.h"
 #include "storage/replication/pace.h"
-#include "storage/replication/port.h"
 #include "storage/replication/record_maker.h"
 #include "storage/replication/role.h"
 #include "storage/replication/timeline.h"
@@ -60,7 +60,7 @@ struct MemberState {
   };
 
   // `newest_instant_ns` is that of the local log.
-  MemberState(const MemberOptions& given, const LocalTurns* local_turns, Port* actions,
+  MemberState(const MemberOptions& given, const LocalTurns* local_turns, MemberActions* actions,
               int64_t newest_instant_ns);
   MemberState(const MemberState&) = delete;  // an Absorber has it
 
@@ -87,7 +87,7 @@ struct MemberState {
 
   const MemberOptions options;
   const LocalTurns* const local;
-  Port* const port;
+  MemberActions* const port;
   Times times;  // for the next own CLAIM
 
   Role role = Role::kJoining;

@@ -37,9 +37,9 @@ void Chain::update(const SimEngine& log, size_t branch) {
 bool Chain::take(const Record& record) {
   const LogState::Outcome outcome = log_state_.apply(record.head, record.bytes);
   const std::string place = " at log index " + std::to_string(record.head.log_index);
-  if (outcome.verdict == Verdict::kImpossible && ends_at_impossible_) return false;
-  if (outcome.verdict == Verdict::kImpossible) throw Violation("an impossible record" + place);
-  if (outcome.verdict == Verdict::kVoid) {
+  if (outcome.validity == Validity::kImpossible && ends_at_impossible_) return false;
+  if (outcome.validity == Validity::kImpossible) throw Violation("an impossible record" + place);
+  if (outcome.validity == Validity::kVoid) {
     ++void_records_;
     return true;
   }

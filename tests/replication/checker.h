@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/replication/early_release.h"
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "tests/replication/chain.h"
 #include "tests/replication/over_admission.h"
 #include "tests/replication/sim_engine.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "tests/replication/limits.h"
 
 namespace weir::storage::replication {

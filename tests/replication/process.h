@@ -51,7 +51,7 @@ struct ProcessOptions {
   ProcessFlaws flaws;
 };
 
-class Process : public Port {
+class Process : public MemberActions {
  public:
   Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire* wire, Checker* checker,
           uint64_t seed, Instants now);
@@ -97,7 +97,7 @@ class Process : public Port {
   bool is_misled() const { return is_misled_; }
   bool owes_replies() const { return !held_.empty() || !reads_.empty(); }
 
-  // Port
+  // MemberActions
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;

@@ -26,7 +26,7 @@
 
 namespace weir::server {
 
-class MemberPort final : public storage::replication::Port {
+class MemberPort final : public storage::replication::MemberActions {
  public:
   struct Parts {
     const MemberPlan* plan;
@@ -79,7 +79,7 @@ class MemberPort final : public storage::replication::Port {
     return {.boot_ns = parts_.clock->boot_ns(), .wall_ns = parts_.clock->wall_ns()};
   }
 
-  // Port
+  // MemberActions
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "storage/replication/role.h"
 #include "storage/replication/shared_log.h"
 

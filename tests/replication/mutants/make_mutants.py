@@ -15,30 +15,30 @@ from pathlib import Path
 FAULTS = {
     "log_state.cc": [
         # No epoch rule.
-        ("if (epoch.log_index < epoch_.log_index) return Verdict::kVoid;",
+        ("if (epoch.log_index < epoch_.log_index) return Validity::kVoid;",
          "const bool any_epoch = mutated('f') || mutated('n');"
-         "\nif (!any_epoch && epoch.log_index < epoch_.log_index) return Verdict::kVoid;\n"),
+         "\nif (!any_epoch && epoch.log_index < epoch_.log_index) return Validity::kVoid;\n"),
         # A claim over an epoch that was lost is impossible, which stops everybody.
         ("if (epoch != epoch_) { return record.kind() == Kind::kClaim ?",
          "if (!any_epoch && epoch != epoch_) {"
          "return record.kind() == Kind::kClaim && !mutated('p') ?"),
         # No turn numbers.
-        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
-         "if (mutated('F') && parts_ == 0) return Verdict::kValid;"
-         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
+        ("if (turns.first_turn < next_turn_) return Validity::kVoid;",
+         "if (mutated('F') && parts_ == 0) return Validity::kValid;"
+         "if (turns.first_turn < next_turn_) return Validity::kVoid;"),
         # What is not understood is skipped.
         ("if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {",
          "if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {"
-         "if (mutated('l')) { head_ = head; outcome.verdict = Verdict::kVoid; }"),
-        ("if (outcome.verdict == Verdict::kImpossible) return outcome;",
-         "if (mutated('l') && outcome.verdict == Verdict::kImpossible)"
-         " outcome.verdict = Verdict::kVoid;"
-         "if (outcome.verdict == Verdict::kImpossible) return outcome;"),
+         "if (mutated('l')) { head_ = head; outcome.validity = Validity::kVoid; }"),
+        ("if (outcome.validity == Validity::kImpossible) return outcome;",
+         "if (mutated('l') && outcome.validity == Validity::kImpossible)"
+         " outcome.validity = Validity::kVoid;"
+         "if (outcome.validity == Validity::kImpossible) return outcome;"),
         # Turns that begin too low count as far as they reach beyond.
-        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
+        ("if (turns.first_turn < next_turn_) return Validity::kVoid;",
          "if (mutated('V') && turns.first_turn + turns.turns.size() > next_turn_)"
-         " return Verdict::kValid;"
-         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
+         " return Validity::kValid;"
+         "if (turns.first_turn < next_turn_) return Validity::kVoid;"),
         # A SWITCHOVER counts when it is not the end of the log any more.
         ("switchover_to_.clear();", "if (!mutated('W')) switchover_to_.clear();"),
     ],

@@ -24,9 +24,9 @@ enum class Reason {
   kBadTurns,       // the log holds a turn that nobody could have made
 };
 
-class Port {
+class MemberActions {
  public:
-  virtual ~Port() = default;
+  virtual ~MemberActions() = default;
 
   // As in SharedLog. The answers come back by Member::appended() and Member::read(), later.
   virtual void append(std::optional<Head> expected, std::string record) = 0;
