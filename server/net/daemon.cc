@@ -265,7 +265,7 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   if (session) {
     return Connection::open(
         std::move(stream), *session, this, &poller_,
-        std::make_unique<http::Conversation>(&server_, *session, &clients, port));
+        std::make_unique<http::Conversation>(&server_, *session, &clients, listener));
   }
   std::string answer;
   const std::string_view why = trimmed(session.error(), "-\r\n");
