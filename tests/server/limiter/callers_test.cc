@@ -36,7 +36,7 @@ TEST(Callers, HaveABoundForEachPolicyAndForAll) {
 class RlCallers : public LimiterTest {};
 
 TEST_F(RlCallers, FullTellsHowManyAskForThePolicy) {
-  use_resp3();
+  ask("HELLO 3");
   ask("RL.POLICY SET api 10/1s");
   const auto callers = [&](const std::string& line) {
     const std::string reply = ask(line);
