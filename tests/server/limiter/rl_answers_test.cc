@@ -172,7 +172,7 @@ TEST_F(RlAnswers, ARememberedNameStaysAsItIs) {
   EXPECT_EQ(client_->send(take), pairs);
   use_resp3();
   const std::string map(client_->send(take));
-  EXPECT_EQ(map.substr(0, 4), "%8\r\n");
+  EXPECT_EQ(map.substr(0, 4), "%9\r\n");
   EXPECT_NE(map.find(name), std::string::npos);
 }
 

@@ -54,7 +54,7 @@ TEST_F(WakesNobody, OfCommandsWhoseRowsSaySo) {
       for (const Situation& situation : situations()) try_one(situation, words);
     }
   }
-  EXPECT_GT(tried_, 300u);
+  EXPECT_GT(tried_, 200u);
 }
 
 }  // namespace
