@@ -81,7 +81,7 @@ class Switchover(ShardTest):
                     (["WEIR", "SWITCHOVER", "nobody"], "ERR no standby of that name is there: WEIR STATUS"),
                     (["WEIR", "SWITCHOVER", self.status(primary)["node"]], "ERR this member is the primary already"),
                     (["WEIR", "TAKEOVER"], "ERR this member is the primary already"),
-                    (["WEIR", "REJOIN"], "ERR only a member that has stopped rejoins, and this one is owning")):
+                    (["WEIR", "REJOIN"], "ERR only a member that has stopped rejoins, and this one is primary")):
                 self.assert_refused(error, client, *words)
         with standby.connect() as client:
             self.assert_refused("ERR FAILOVER is not valid when server is a replica.", client, "FAILOVER")
