@@ -138,7 +138,7 @@ class Random(BackupTest):
                     try:
                         client.call(*self.request(draw))
                     except harness.Refused:
-                        write-back
+                        pass
             server.stop(signal.SIGKILL)
             code, out, err = run("--check", server.data)
             self.assertEqual((code, err), (0, ""), f"life {life}: {out}")
