@@ -95,7 +95,7 @@ void Tracking::follow(Call& call, const std::function<void()>& act) {
 void Tracking::follow_write(Call& call, const std::function<void()>& act) {
   std::vector<std::pair<std::string, storage::WatchId>> watched;
   for (const std::string_view key : keys_of(call.command, call.args)) {
-    if (matters(key)) watched.emplace_back(key, call.keys.watches().add(call.look_up(key)));
+    if (matters(key)) watched.emplace_back(key, call.keys.running().watch(call.look_up(key)));
   }
   const uint64_t by = call.session.id;
   act();

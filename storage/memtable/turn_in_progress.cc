@@ -41,6 +41,7 @@ void TurnInProgress::roll_back(const Savepoint& savepoint) {
   while (databases_undo_.size() > savepoint.databases) {
     undo_.roll_back(databases_undo_.back().undo_savepoint, restoring, restored);
     set_.restore(std::move(databases_undo_.back().databases));
+    watches_.touch_all();
     databases_undo_.pop_back();
   }
   undo_.roll_back(savepoint.undo, restoring, restored);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,9 +67,12 @@ class TurnInProgress {
     if (!failure_.ok()) failure_ = {};
     command_savepoint_ = savepoint();
   }
-  // Has the running command save again what it changes from now on, and so tell watches of it: one
-  // was made that what was saved before cannot tell.
-  void save_anew() { ++command_; }
+  // Watches a key from now on, as Watches::add() has it. The running command saves again, and so
+  // tells of, what it has changed before and changes later.
+  WatchId watch(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr) {
+    ++command_;
+    return watches_.add(ref, std::move(any_touched));
+  }
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
   // Moves the instant on to that of a turn which was replayed; it never moves back.

@@ -53,7 +53,7 @@ class Watches {
   bool empty() const { return watches_.empty(); }
   // Watches a key, whose changes are reported from now on. Watches that share an `any_touched` set
   // it with the first change of any of their keys, so that a session with thousands of them need
-  // not ask each.
+  // not ask each. To be called by TurnInProgress::watch(), which has the command tell.
   WatchId add(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr);
   void remove(WatchId id);
   // True if what the key holds has changed since, or its time has ended.

@@ -30,9 +30,7 @@ namespace weir::server {
 class KeyWatch {
  public:
   explicit KeyWatch(Call& call, std::string_view key)
-      : keys_(call.keys), id_(keys_.watches().add(call.look_up(key))) {
-    keys_.running().save_anew();
-  }
+      : keys_(call.keys), id_(keys_.running().watch(call.look_up(key))) {}
   ~KeyWatch() { keys_.watches().remove(id_); }
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
