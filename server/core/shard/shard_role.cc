@@ -85,6 +85,7 @@ void ShardRole::forget_history() {
   needs_.messages->tracking().everything_changed();
   needs_.limiters->versions.forget();
   needs_.limiters->ages = BookingAges();
+  needs_.limiters->callers = {};
 }
 
 void ShardRole::promote() {

@@ -7,7 +7,11 @@
 //    all together have at most kCallersOfAllMax: of a policy no more are counted, and of all those
 //    are forgotten that have been silent longest. So it takes some 2 MB at most.
 // 2. It knows hashes of names. Two callers whose hashes are equal count as one.
-// 3. Nothing of it is durable: after a start, or a takeover, it is right within kCallerNs.
+// 3. Nothing of it is durable: after a start, or a takeover, it is right within kCallerNs. Who
+//    begins a new timeline begins it anew, since instants may be lower then.
+//
+// Names are what clients say. Who may use a policy may say a thousand, and names of many policies
+// push out others', so it is good for shares and not for rights.
 #pragma once
 
 #include <cstddef>
