@@ -47,7 +47,8 @@ Result<WantedFailover, ErrorReplied> read_wanted(Call& call) {
   return wanted;
 }
 
-const MemberSeen* find_heir(const std::vector<MemberSeen>& members, const WantedFailover& wanted) {
+const MemberSeen* find_successor(const std::vector<MemberSeen>& members,
+                                 const WantedFailover& wanted) {
   if (!wanted.port) return successor_of(members);
   const auto named = std::find_if(members.begin(), members.end(), [&](const MemberSeen& one) {
     return !one.is_self && one.host == wanted.host && one.port == *wanted.port;
@@ -68,12 +69,13 @@ void failover(Call& call) {
     return call.reply.error(
         "ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
   const std::vector<MemberSeen> members = member->members();
-  const MemberSeen* const heir = find_heir(members, *wanted);
-  if (heir == nullptr)
+  const MemberSeen* const successor = find_successor(members, *wanted);
+  if (successor == nullptr)
     return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
                                          : "ERR FAILOVER requires connected replicas.");
-  if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
-  reply_done(call, member->order({.kind = MemberOrder::Kind::kSwitchover, .node = heir->node}));
+  if (!successor->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
+  reply_done(call,
+             member->order({.kind = MemberOrder::Kind::kSwitchover, .node = successor->node}));
 }
 
 constexpr Command kFailoverCommands[] = {

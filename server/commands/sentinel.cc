@@ -201,9 +201,9 @@ void sentinel_failover(Call& call) {
   if (!shard) return;
   MemberOrder order{.kind = MemberOrder::Kind::kAskForSwitchover};
   if (shard->view.serves) {
-    const MemberSeen* const heir = successor_of(shard->members);
-    if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
-    order = {.kind = MemberOrder::Kind::kSwitchover, .node = heir->node};
+    const MemberSeen* const successor = successor_of(shard->members);
+    if (successor == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
+    order = {.kind = MemberOrder::Kind::kSwitchover, .node = successor->node};
   }
   reply_done(call, server_of(call).shard_role().membership()->order(order));
 }

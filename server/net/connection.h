@@ -27,7 +27,7 @@ namespace weir::server {
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  // The most bytes that one flush() sends, so that others have their turn. It may change.
+  // The most bytes that one flush() sends, so that others are served, too. It may change.
   virtual size_t send_bytes_max() const = 0;
   // The connection is about to use so many bytes that it has read.
   virtual void note_received(size_t bytes) = 0;

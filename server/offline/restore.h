@@ -4,9 +4,9 @@
 // Invariants
 // 1. It never writes over anything: the target does not exist, or is empty.
 // 2. WEIR.restoring is written first and removed last, and WEIR is written after all else. Until
-//    then the target is one that a server, a check and another restore refuse by its name, so that
-//    a copy that was interrupted is not taken for the data.
-// 3. When it answers, every byte was synced.
+//    then a server, a check and another restore refuse the target because of WEIR.restoring, so
+//    that a copy that was interrupted is not taken for the data.
+// 3. When it answers, every byte has been synced.
 #pragma once
 
 #include <string>

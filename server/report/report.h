@@ -57,7 +57,8 @@ class Report {
   void note_internal_error(std::string_view what);
   void note_look_up(bool found) { ++(found ? stats.keyspace_hits : stats.keyspace_misses); }
   void note_latency(std::string_view event, int64_t duration_ns);
-  // The loop has ended a phase at `now_ns`; if that took long, it is told of by its name.
+  // The loop has ended a phase at `now_ns`; if that took long, it is reported under the
+  // phase's name.
   void end_phase(std::string_view phase, int64_t now_ns) {
     if (const int64_t held_ns = loop.end(now_ns); held_ns > 0) note_held(phase, held_ns);
   }

@@ -122,7 +122,7 @@ Status ListNames::judge_elements() {
     // Made and dropped by the turn.
     const bool is_dropped = std::binary_search(dropped_.begin(), dropped_.end(), element.list);
     if (element.list.id >= fresh_in_batch_ && !is_dropped)
-      return refused_record("holds an element of a list that nobody owns");
+      return refused_record("holds an element of a list that no header names");
   }
   return {};
 }

@@ -12,11 +12,11 @@
 // (lists/reclaimer.h).
 //
 // Invariants
-// 1. No list has an id of fresh_from_ or more. It holds because owners draw ids upwards, each owner
+// 1. No list has an id of fresh_from_ or more. It holds because primaries draw ids upwards, each
 //    from the bound on that the log has, which is where begin() puts it, and because each id that a
 //    turn names raises it.
 // 2. An id below it is new only if nothing stands under it, in memory or in the state: so an
-//    opening costs a look at the state for each of the 4096 ids at most that an owner had left.
+//    opening costs a look at the state for each of the 4096 ids at most that a primary had left.
 // 3. The work is in proportion to what the turns of the batch change.
 #pragma once
 

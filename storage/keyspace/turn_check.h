@@ -5,8 +5,8 @@
 // done.
 //
 // What passes can be applied without a broken invariant here, and each record of it means something
-// (format/meaning.h), whatever else it says. Whether it is what the owner meant cannot be told: who
-// may write to the log may write any turn.
+// (format/meaning.h), whatever else it says. Whether it is what the primary meant cannot be told:
+// who may write to the log may write any turn.
 #pragma once
 
 #include <cstdint>

@@ -175,7 +175,7 @@ size_t Reclaimer::free_reclaimable(size_t units) {
 
 // Frees a list's entries, with about `units` work units in all. False if some are left then.
 bool Reclaimer::free_some(Table* table, ElementsId id, size_t units, size_t* spent) {
-  // Only where a turn that no owner made has named a dropped list can somebody have opened it
+  // Only where a turn that no primary made has named a dropped list can somebody have opened it
   // again.
   if (auto open = table->open->take(id)) close(std::move(open));
   const KeyOrder last = last_key_order(id);

@@ -51,7 +51,7 @@
 //    it only when a record is in the log or when the write-back that took the header has ended.
 // 4. No index points to an entry that is freed. It holds because reclaim() takes the index of a
 //    list that is open, and free_some() that of one which was opened since: a header is left
-//    without its list where a shared log holds turns that no owner has made.
+//    without its list where a shared log holds turns that no primary has made.
 #pragma once
 
 #include <cstdint>

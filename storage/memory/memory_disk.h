@@ -25,7 +25,7 @@ struct MemoryFaults {
   uint64_t write_back = 0;
   uint64_t checkpoint = 0;
   uint64_t get = 0;
-  uint64_t cursor = 0;           // counts the positions that cursors reach
+  uint64_t cursor = 0;           // counts the keys that cursors reach
   bool disk_full = false;        // every append, write-back and checkpoint fails while it is set
   bool opens_read_only = false;  // a store that is opened while it is set takes no writes
 };

@@ -1,4 +1,4 @@
-// One record in the working set: header, key and (up to its first size) value in one block of
+// One record in the working set: fixed part, key and (up to its first size) value in one block of
 // memory.
 //
 // A value is bytes: a limiter's record is decoded, decided on and encoded again at each use, which
@@ -40,7 +40,7 @@ struct Entry {
   uint32_t capacity;  // bytes for a value after the key, at least sizeof(char*)
   Type type;
   uint8_t flags;
-  // After this header the block goes on with the key, then the value or the pointer to it.
+  // After this fixed part the block goes on with the key, then the value or the pointer to it.
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
   // No other part of the keyspace points at it and the state holds its last value.

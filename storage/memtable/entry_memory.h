@@ -1,5 +1,5 @@
-// The memory of an entry: a block with its header, its key and room for a value, and a second block
-// for a value that has outgrown the first.
+// The memory of an entry: a block with its fixed part, its key and room for a value, and a second
+// block for a value that has outgrown the first.
 #pragma once
 
 #include <cstddef>

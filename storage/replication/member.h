@@ -53,8 +53,8 @@ class Member {
   // At next_deadline() or at any other time.
   void tick(Instants now, While when = While::kBetweenTurns);
 
-  // A promoted primary gives the shard to this node: it seals no more, commits what it has, and
-  // appends SWITCHOVER. Without effect in any other state.
+  // A promoted primary gives its role to the member `to`: it seals no more, commits what it has,
+  // and appends SWITCHOVER. Without effect in any other state.
   void switch_over(std::string to, Instants now);
   // A person's command: a CLAIM without condition. Without effect for a primary.
   void claim_by_operator(Instants now);

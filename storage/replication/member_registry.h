@@ -45,7 +45,8 @@ std::optional<MemberFacts> decode_facts(std::string_view bytes);
 
 class RegistryView {
  public:
-  // A member of whom nothing was heard for so long holds up nothing.
+  // A member of whom nothing was heard for so long is not in members(): it keeps no log from being
+  // trimmed. Its facts are there until MemberRegistry::kRemovedAfterNs.
   static constexpr int64_t kForgottenAfterNs = kNsPerHour;
   // Members write their facts every 2 s.
   static constexpr int64_t kPresentForNs = 10 * kNsPerS;
@@ -55,8 +56,8 @@ class RegistryView {
     int64_t age_ns = 0;
   };
 
-  // What cannot be decoded, or tells of another than its name, is as good as not there. Unless the
-  // registry `was_read`, there may be members that need anything.
+  // What cannot be decoded, or is about another member than the one it is named for, is as good as
+  // not there. Unless the registry `was_read`, there may be members that need anything.
   explicit RegistryView(const std::vector<RegistryEntry>& entries, bool was_read = true);
 
   // All but those that are forgotten.

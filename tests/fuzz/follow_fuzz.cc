@@ -1,6 +1,6 @@
 // Feeds a keyspace that follows turns that no keyspace has made: right ones with one thing changed,
 // and some whose bytes are bent. Demands that each is applied, or refused without a trace; that
-// what was applied can be read, written back, opened anew and gone on with by an owner; and that
+// what was applied can be read, written back, opened anew and gone on with by a primary; and that
 // nothing ends the process.
 //
 // Input: steps, each with a byte that says what it is.

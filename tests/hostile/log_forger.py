@@ -120,7 +120,7 @@ class Log:
                 self.lists[name] = read_varint(value, 3 if value[1] < 128 else 11)[0]
 
     def with_turn(self, *entries):
-        """The log with one turn more, of the owner's epoch."""
+        """The log with one turn more, of the primary's epoch."""
         turn = b"\1" + struct.pack("<Q", self.instant + 1) + b"".join(entries)
         record = (b"W\1\3" + random.randbytes(8) + self.shard + self.epoch
                   + struct.pack("<Q", self.turn + 1) + varint(1) + text(turn))

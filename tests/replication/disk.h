@@ -36,9 +36,9 @@ class Disk : public LocalTurns {
   void sync();
   // Loses up to `count` of the newest writes that are not synced.
   void cut_power(size_t count);
-  // A pass has ended: the state files hold what `base` says, and everything before is synced. Turns
-  // up to `oldest` may go, as far as so many bookmarks are left, one of them before those that
-  // stay.
+  // A write-back has ended: the state files hold what `base` says, and everything before is synced.
+  // Turns up to `oldest` may go, as far as so many bookmarks are left, one of them before those
+  // that stay.
   void write_back(const Base& base, uint64_t oldest, size_t bookmarks_kept);
   // As a checkpoint of it opens elsewhere.
   Disk checkpoint() const;

@@ -5,7 +5,7 @@
 namespace weir::storage::replication {
 namespace {
 
-// A owns the shard and has committed some turns, B follows.
+// A is the primary and has committed some turns, B follows.
 void begin_with_turns(Stage* stage) {
   stage->elect(kA);
   stage->start(kB);
@@ -187,7 +187,7 @@ void lease_longer_than_count(const Flaws& flaws) {
   claim_and_read(options_with(flaws), times, times);
 }
 
-// A copied directory is started while the original owns the shard.
+// A copied directory is started while the original is the primary.
 void twin_of_a_node(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);

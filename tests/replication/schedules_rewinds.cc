@@ -19,7 +19,7 @@ void commit_turns(Stage* stage, size_t member, int turns) {
   }
 }
 
-// A owns the shard and has committed three turns, each in a record of its own; B follows.
+// A is the primary and has committed three turns, each in a record of its own; B follows.
 void begin_with_records(Stage* stage) {
   stage->elect(kA);
   stage->start(kB);

@@ -1,5 +1,5 @@
 // A shard of two or three members over one log engine, on virtual time: everything that can go
-// wrong does, at random, until it is quiet; then one primary must commit and all replicas be equal.
+// wrong does, at random, until it is quiet; then one primary must commit and all members be equal.
 //
 // All of a run follows from its seed.
 #pragma once

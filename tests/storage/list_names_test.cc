@@ -1,4 +1,4 @@
-// Lists of elements that turns name although no owner can have made such a turn.
+// Lists of elements that turns name although no primary can have made such a turn.
 #include "storage/keyspace/list_names.h"
 
 #include "storage/format/meaning.h"
@@ -74,11 +74,11 @@ TEST_F(ListNamesTest, ACollectionHasElementsFromItsFirstTurnOn) {
   begin();
   put_header("k", 2);
   put_member(3);
-  expect_refused("an element of a list that nobody owns");
+  expect_refused("an element of a list that no header names");
   begin();
   put_header("k", 2);
   put_element((kFirst + 1) | kElementsBit, varints({2}) + "m");  // of another database
-  expect_refused("an element of a list that nobody owns");
+  expect_refused("an element of a list that no header names");
   begin();
   put_header("k", 2, Type::kLimiterEntries);
   expect_taken();

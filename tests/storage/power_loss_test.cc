@@ -92,13 +92,15 @@ class Machine {
     ASSERT_EQ(turns.size(), turn_ - bookmarks.front().turn);
   }
 
-  // The newest turn up to W that changed each key is what the state shows.
+  // For each key the state shows the newest turn, up to the written-back one, that changed it.
   void check_state() {
-    const uint64_t w = turn_;
-    for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
-      ASSERT_EQ(store_->get(key_of(turn)), stored_value(std::to_string(turn))) << "W is " << w;
+    const uint64_t written_back = turn_;
+    const uint64_t first = written_back > kKeys ? written_back - kKeys + 1 : 1;
+    for (uint64_t turn = first; turn <= written_back; ++turn) {
+      ASSERT_EQ(store_->get(key_of(turn)), stored_value(std::to_string(turn)))
+          << "the written-back turn is " << written_back;
     }
-    for (uint64_t turn = w + 1; turn <= kKeys; ++turn) {
+    for (uint64_t turn = written_back + 1; turn <= kKeys; ++turn) {
       ASSERT_EQ(store_->get(key_of(turn)), "absent");
     }
   }

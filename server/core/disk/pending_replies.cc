@@ -95,7 +95,7 @@ void PendingReplies::give_up(const Touch& touch) {
   looked_at_ = 0;
 }
 
-// What has left early is no debt any more, whatever becomes of its turn.
+// What has left early is not owed any more, whatever becomes of its turn.
 void PendingReplies::drop_after(uint64_t turn) {
   std::erase_if(pending_, [&](const Pending& pending) {
     if (pending.told.turn <= turn && !pending.left) return false;

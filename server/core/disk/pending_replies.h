@@ -3,11 +3,11 @@
 //
 // Invariants
 // 1. Covered replies leave in the order of their turns.
-// 2. A reply that leaves early has all leave before it that its session was answered before. The
-//    durability is asked about it once, when its wait ends, and counts its permits; one that may
-//    not leave then waits like the others.
-// 3. Where the cover will not come soon, the sessions whose replies wait for it end; those of which
-//    nothing waits but replies that may still leave early go on.
+// 2. A reply that leaves early leaves only after all earlier replies of its session. The durability
+//    is asked about it once, when its wait ends, and counts its permits; one that may not leave
+//    then waits like the others.
+// 3. Where no reply will be covered soon, the sessions whose replies wait for that end; sessions of
+//    which only replies wait that may still leave early go on.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kTakeoverNs = 5 * kNsPerS;
 constexpr int64_t kTakeoverRetryNs = 300 * kNsPerMs;
 
-Result<void, std::string> check_heir(const std::string& node, const MemberView& seen,
-                                     const std::vector<MemberSeen>& members) {
+Result<void, std::string> check_successor(const std::string& node, const MemberView& seen,
+                                          const std::vector<MemberSeen>& members) {
   if (!seen.serves) return std::string("ERR this member is not the primary of its shard");
   if (node == seen.node) return std::string("ERR this member is the primary already");
   const bool is_there = std::any_of(members.begin(), members.end(), [&](const MemberSeen& one) {
@@ -36,8 +36,8 @@ Result<void, std::string> OperatorRequests::order(const MemberOrder& order, cons
                                                   const std::vector<MemberSeen>& members,
                                                   int64_t boot_ns) {
   if (order.kind == MemberOrder::Kind::kSwitchover) {
-    auto checked = check_heir(order.node, seen, members);
-    if (checked) heir_ = order.node;
+    auto checked = check_successor(order.node, seen, members);
+    if (checked) successor_ = order.node;
     return checked;
   }
   if (!seen.stopped_because.empty()) return "ERR this member has stopped: " + seen.stopped_because;
@@ -60,11 +60,12 @@ void OperatorRequests::leave(int64_t until_boot_ns, std::string to) {
   leaving_ = Leaving{.until_ns = until_boot_ns, .to = std::move(to)};
 }
 
-// Should the member that is to be promoted be gone, the others count the log's silence as they do
-// when this process is killed.
+// Should the member that is to be promoted be gone, the others count the time without a new record
+// in the log, as they do when this process is killed.
 void OperatorRequests::act(Member* member, const std::string& self, const Instants& now) {
   claim(member, now);
-  if (const auto heir = std::exchange(heir_, std::nullopt)) member->switch_over(*heir, now);
+  if (const auto successor = std::exchange(successor_, std::nullopt))
+    member->switch_over(*successor, now);
   if (!member->is_primary()) {
     const std::string& primary = member->log_state().primary().node;
     if (primary != self && primary != other_primary_) other_primary_ = primary;

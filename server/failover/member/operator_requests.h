@@ -33,7 +33,7 @@ class OperatorRequests {
   // The last primary that this member has followed, by its node; "": none.
   const std::string& other_primary() const { return other_primary_; }
   // INT64_MAX: nothing is due by itself.
-  int64_t next_ns() const { return heir_ ? 0 : takeover_ ? takeover_->next_ns : INT64_MAX; }
+  int64_t next_ns() const { return successor_ ? 0 : takeover_ ? takeover_->next_ns : INT64_MAX; }
   // Tells whether a primary that leaves has done so, or will not. `uncommitted`: turns that the log
   // does not have yet.
   bool has_left(size_t uncommitted, int64_t boot_ns) const;
@@ -53,7 +53,7 @@ class OperatorRequests {
     std::string to;
   };
   SwitchoverRequest request_;
-  std::optional<std::string> heir_;  // who is to be promoted after this primary, by its node
+  std::optional<std::string> successor_;  // who is to be promoted after this primary, by its node
   std::optional<Takeover> takeover_;
   std::optional<Leaving> leaving_;
   std::string other_primary_;

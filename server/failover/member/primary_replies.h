@@ -6,7 +6,7 @@
 // given up, and requests for data whose replies would have to wait are refused.
 //
 // Takes leave early because an engine that fails over is away for half a minute, and clients that
-// fail open pass by a limiter that answers errors: a primary that goes on enforcing admits less.
+// fail open bypass a limiter that answers errors: a primary that goes on enforcing admits less.
 // All else waits: a lease is a lock, and a script or a transaction is more than a take. A session
 // that waits too long is closed, because what it asked may still come to pass. What is given up is
 // that an answered take is always remembered; `commit-wait-ms -1` is the other choice.
@@ -46,7 +46,7 @@ class PrimaryReplies final : public PrimaryRules {
   void promote() { is_promoted_ = true; }
   // Answers how many permits clients were told of that are lost with it.
   uint64_t demote();
-  // What the protocol has committed is no debt any more.
+  // What the protocol has committed is not owed any more.
   void settle();
 
   // Durability

@@ -83,7 +83,7 @@ TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
   EXPECT_EQ(damage(), "database 3: a key's list of elements, 1, is gone");
 }
 
-TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
+TEST_F(ContentsTest, ListsThatNoServerHasMade) {
   database();
   key("a", Type::kHash, header({1}));
   key("b", Type::kHash, header({1}));
