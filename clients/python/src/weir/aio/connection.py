@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
 import redis.asyncio as redis
@@ -14,7 +14,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from ..connection import UNBOUNDED
-from ..deadline import name_of_process
+from ..deadline import STEP_S, name_of_process
 from ..effects import Beside, Effect, Send, Sleep
 from ..policies import Policies
 from ..steps import Options
@@ -37,7 +37,7 @@ class Weir:
         self.policies = Policies(self.run)
         self._connections = connections
         self._room = asyncio.Semaphore(connections)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call."""
@@ -57,10 +57,34 @@ class Weir:
 
     async def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, Send):
-            return await asyncio.wait_for(self._send(effect), max(0.0001, effect.end - time.monotonic()))
+            return await self._in_time(self._send(effect), effect.end)
         if isinstance(effect, Sleep):
             return await asyncio.sleep(effect.seconds)
         return self._beside(effect)
+
+    async def _in_time(self, exchange: Coroutine[Any, Any, list[Any]], end: float) -> list[Any]:
+        """What is late is cancelled, and not waited for: a client may take long to close a connection."""
+        task = self._start(exchange, "weir-call")
+        try:
+            done, _ = await asyncio.wait({task}, timeout=max(STEP_S, end - time.monotonic()))
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            raise TimeoutError("it was not done in time")
+        return task.result()
+
+    def _start(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # of what nobody waits for any more; who does is told it all the same
 
     def _clients_of_loop(self) -> None:
         loop = asyncio.get_running_loop()
@@ -88,9 +112,7 @@ class Weir:
             return list(await pipeline.execute(raise_on_error=False))
 
     def _beside(self, effect: Beside) -> None:
-        task = asyncio.get_running_loop().create_task(self.run(effect.steps), name="weir-probe")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._start(self.run(effect.steps), "weir-probe")
 
     async def close(self) -> None:
         for task in list(self._tasks):
@@ -122,4 +144,5 @@ def client_options() -> dict[str, Any]:
 def connect(url: str, options: dict[str, Any]) -> redis.Redis:
     """A client without time-outs of its own: run() ends what takes too long."""
     return redis.Redis.from_pool(redis.ConnectionPool.from_url(url, **{
-        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED, **options}))
+        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED,
+        "socket_timeout": None, "socket_connect_timeout": None, **options}))
