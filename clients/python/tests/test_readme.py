@@ -8,6 +8,7 @@ from pathlib import Path
 from weir import Limiter, Weir
 
 from .test_web import MISSING
+from .timing import patient
 from .weirs import WeirServer
 
 PAGE = Path(__file__).resolve().parents[1] / "README.md"
@@ -17,6 +18,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 @unittest.skipIf(MISSING, MISSING)
 class Readme(unittest.TestCase):
     def setUp(self):
+        self.enterContext(patient())
         self.server = WeirServer().__enter__()
         self.addCleanup(self.server.__exit__)
 

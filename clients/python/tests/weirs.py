@@ -1,6 +1,7 @@
 """A weir-server for tests, on a free port and a directory of its own."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -36,3 +37,10 @@ class WeirServer(Server):
     def __exit__(self, *_):
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def renewals(server):
+    """How many leases were renewed."""
+    stats = server.call("INFO", "commandstats").decode()
+    found = re.search(r"cmdstat_rl\.renew:calls=(\d+)", stats)
+    return int(found[1]) if found else 0
