@@ -39,8 +39,13 @@ class WeirServer(Server):
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def calls_of(server, command):
+    """How often it was called."""
+    stats = server.call("INFO", "commandstats").decode()
+    found = re.search(rf"cmdstat_{command}:calls=(\d+)", stats)
+    return int(found[1]) if found else 0
+
+
 def renewals(server):
     """How many leases were renewed."""
-    stats = server.call("INFO", "commandstats").decode()
-    found = re.search(r"cmdstat_rl\.renew:calls=(\d+)", stats)
-    return int(found[1]) if found else 0
+    return calls_of(server, "rl.renew")

@@ -12,8 +12,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from .aside import Aside, outcome_of
+from .batches import Batches
 from .deadline import CLASSES, on_connect, until
-from .effects import Beside, Effect, Send, Sleep
+from .effects import Beside, Effect, Send, Sleep, Wait
 from .policies import Policies
 from .steps import Options
 
@@ -31,10 +32,11 @@ class Weir:
                 threads of its own, so that the deadline holds whatever the client does
     waits       with client: another one for calls that wait, without a read time-out
     connections how many calls may be under way at once; more of them wait, within their deadline
+    batching    sends calls that come at the same time in one pipeline
     """
 
     def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1, connections: int = 50,
-                 client: Any = None, waits: Any = None, **options: Any) -> None:
+                 client: Any = None, waits: Any = None, batching: bool = False, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
         self.options = Options(deadline, retries)
@@ -43,6 +45,7 @@ class Weir:
         self.policies = Policies(self.run)
         self._room = threading.BoundedSemaphore(connections)
         self._aside = None if client is None else Aside("weir-call")
+        self._batches = Batches(lambda send: self._exchange(self.client, send)) if batching else None
 
     def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call in this thread."""
@@ -63,6 +66,10 @@ class Weir:
             return self._send(effect)
         if isinstance(effect, Sleep):
             return time.sleep(effect.seconds)
+        if isinstance(effect, Wait):
+            opened = threading.Event()
+            effect.gate.when_open(opened.set)
+            return opened.wait(max(0.0, effect.end - time.monotonic()))
         return self._beside(effect)
 
     def _send(self, effect: Send) -> list[Any]:
@@ -71,6 +78,8 @@ class Weir:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
         if effect.waits:
             return self._in_time(client, effect, None)
+        if self._batches is not None:
+            return self._batches.send(effect)
         if not self._room.acquire(timeout=max(0.0, effect.end - time.monotonic())):
             raise TimeoutError("no connection was free in time")
         return self._in_time(client, effect, self._room)

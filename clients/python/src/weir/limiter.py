@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import calls
+from . import lots as in_lots
 from .calls import Reservation
 from .connection import Weir
 from .contexts import Hold, Lease
 from .core.core import KEYS_MAX, Away, Cost
+from .lots import Lots
 from .state import Hook, State
 from .steps import Engine
 from .verdict import Denied, Verdict
@@ -24,16 +26,22 @@ class Limiter:
                 left out, what weir tells (`callers` of FULL) counts, or 1
     fallback    of a policy: its limits until weir has told them
     hooks       each is told of each change between away and back
+    lots        seconds: takes so much of the share in advance and hands it out here; for rates above a round trip
+                a call. What is not used within that time is given back
     """
 
     def __init__(self, weir: Weir | str, limits: str | Sequence[str], *, away: Away | str = Away.LOCAL,
                  processes: float | None = None, fallback: str | None = None, keys_max: int = KEYS_MAX,
-                 hooks: Sequence[Hook] = ()) -> None:
+                 hooks: Sequence[Hook] = (), lots: float | None = None) -> None:
         self.weir = Weir(weir) if isinstance(weir, str) else weir
         self.engine = Engine(limits, self.weir.options, away, processes, keys_max, hooks, fallback)
+        self.lots = None if lots is None else Lots(self.engine, lots)
 
     def take(self, key: str, cost: Cost = 1, *, upto: bool = False, id: str | None = None) -> Verdict:
         """Takes from all limits of the key, or from none. `id` where the caller repeats calls by itself."""
+        if self.lots is not None and isinstance(cost, int) and id is None and not upto:
+            found = self.lots.hand_out(key, cost)
+            return self.weir.run(in_lots.take(self.lots, key, cost)) if found is None else found
         return self.weir.run(calls.take(self.engine, key, cost, upto, None, id))
 
     def peek(self, key: str, cost: Cost = 1) -> Verdict:
@@ -81,5 +89,7 @@ class Limiter:
         return self.engine.state()
 
     def close(self) -> None:
-        """Closes the connections, which other limiters may share."""
+        """Gives lots back, and closes the connections, which other limiters may share."""
+        if self.lots is not None:
+            self.weir.run(in_lots.give_back(self.lots, everything=True))
         self.weir.close()

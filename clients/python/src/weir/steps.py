@@ -113,12 +113,15 @@ class Engine:
 
     # Asking weir.
 
-    def ask(self, commands: tuple[Command, ...], wait: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
+    def ask(self, commands: tuple[Command, ...], wait: float | None = None,
+            end: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
         """The replies, or None if weir does not answer; the last one's error is raised if it is the program's.
 
-        With `wait` the call waits up to so many seconds in weir.
+        With `wait` the call waits up to so many seconds in weir. With `end` it is over by that instant, if that is
+        before the deadline's end.
         """
-        end = time.monotonic() + self.options.deadline + (wait or 0.0)
+        last = time.monotonic() + self.options.deadline + (wait or 0.0)
+        end = last if end is None else min(end, last)
         failure = Failure.LATE
         for left in range(self.options.attempts, 0, -1):
             now = time.monotonic()

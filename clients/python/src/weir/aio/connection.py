@@ -15,9 +15,10 @@ from redis.backoff import NoBackoff
 
 from ..connection import UNBOUNDED
 from ..deadline import STEP_S, name_of_process
-from ..effects import Beside, Effect, Send, Sleep
+from ..effects import Beside, Effect, Send, Sleep, Wait
 from ..policies import Policies
 from ..steps import Options
+from .batches import Batches
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Weir:
     those of tests are; a client that is given belongs to one."""
 
     def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1, connections: int = 50,
-                 client: Any = None, waits: Any = None, **options: Any) -> None:
+                 client: Any = None, waits: Any = None, batching: bool = False, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
         self.options = Options(deadline, retries)
@@ -38,6 +39,7 @@ class Weir:
         self._connections = connections
         self._room = asyncio.Semaphore(connections)
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._batches = Batches(self._send_batch, self._start) if batching else None
 
     async def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call."""
@@ -60,6 +62,8 @@ class Weir:
             return await self._in_time(self._send(effect), effect.end)
         if isinstance(effect, Sleep):
             return await asyncio.sleep(effect.seconds)
+        if isinstance(effect, Wait):
+            return await _opened(effect)
         return self._beside(effect)
 
     async def _in_time(self, exchange: Coroutine[Any, Any, list[Any]], end: float) -> list[Any]:
@@ -100,8 +104,16 @@ class Weir:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
         if effect.waits:
             return await self._exchange(client, effect)
+        if self._batches is not None:
+            return await self._batches.send(effect)
         async with self._room:
             return await self._exchange(client, effect)
+
+    async def _send_batch(self, send: Send) -> list[Any]:
+        async def exchange() -> list[Any]:
+            async with self._room:
+                return await self._exchange(self.client, send)
+        return await self._in_time(exchange(), send.end)
 
     async def _exchange(self, client: Any, effect: Send) -> list[Any]:
         if len(effect.commands) == 1:
@@ -127,6 +139,20 @@ class Weir:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def _opened(effect: Wait) -> bool:
+    loop, opened = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(opened.set)
+    effect.gate.when_open(tell)
+    try:
+        await asyncio.wait_for(opened.wait(), max(STEP_S, effect.end - time.monotonic()))
+    except (asyncio.TimeoutError, TimeoutError):
+        return False
+    return True
 
 
 async def on_connect(connection: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import calls, together
+from .. import lots as in_lots
 from ..calls import Reservation
 from ..core.core import KEYS_MAX, Away, Cost
+from ..lots import Lots
 from ..state import Hook, State
 from ..steps import Engine
 from ..together import Verdicts
@@ -20,11 +22,15 @@ class Limiter:
 
     def __init__(self, weir: Weir | str, limits: str | Sequence[str], *, away: Away | str = Away.LOCAL,
                  processes: float | None = None, fallback: str | None = None, keys_max: int = KEYS_MAX,
-                 hooks: Sequence[Hook] = ()) -> None:
+                 hooks: Sequence[Hook] = (), lots: float | None = None) -> None:
         self.weir = Weir(weir) if isinstance(weir, str) else weir
         self.engine = Engine(limits, self.weir.options, away, processes, keys_max, hooks, fallback)
+        self.lots = None if lots is None else Lots(self.engine, lots)
 
     async def take(self, key: str, cost: Cost = 1, *, upto: bool = False, id: str | None = None) -> Verdict:
+        if self.lots is not None and isinstance(cost, int) and id is None and not upto:
+            found = self.lots.hand_out(key, cost)
+            return await self.weir.run(in_lots.take(self.lots, key, cost)) if found is None else found
         return await self.weir.run(calls.take(self.engine, key, cost, upto, None, id))
 
     async def peek(self, key: str, cost: Cost = 1) -> Verdict:
@@ -54,6 +60,8 @@ class Limiter:
         return self.engine.state()
 
     async def close(self) -> None:
+        if self.lots is not None:
+            await self.weir.run(in_lots.give_back(self.lots, everything=True))
         await self.weir.close()
 
 
