@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import os
 import queue
 import threading
@@ -29,7 +31,7 @@ class Aside:
         self._idle: list[queue.SimpleQueue[Job]] = []
 
     def start(self, work: Callable[[], T]) -> Future[T]:
-        """RuntimeError if no thread is to be had."""
+        """It goes on in the context of the caller, whose span it belongs to. RuntimeError if no thread is to be had."""
         if self._process != os.getpid():
             self._forget()
         future: Future[T] = Future()
@@ -38,7 +40,7 @@ class Aside:
         if jobs is None:
             jobs = queue.SimpleQueue()
             threading.Thread(target=self._serve, args=(jobs,), name=self._name, daemon=True).start()
-        jobs.put((future, work))
+        jobs.put((future, functools.partial(contextvars.copy_context().run, work)))
         return future
 
     def _serve(self, jobs: queue.SimpleQueue[Job]) -> None:

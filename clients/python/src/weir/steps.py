@@ -16,6 +16,7 @@ from .core.mirror import cost_of
 from .core.specs import parse, words_of
 from .effects import Beside, Command, Effect, Send
 from .errors import failure_of
+from .observing import Observer
 from .state import Change, Hook, State
 from .verdict import Verdict
 
@@ -58,6 +59,13 @@ class Engine:
         self._away_seconds = 0.0
         self._asked = self._here = self._probes = 0
         self._last_key = "weir:probe"
+        self.observer: Observer | None = None
+
+    def observe(self, observer: Observer | None) -> None:
+        """It is told of the calls from now on."""
+        self.observer = observer
+        if observer is not None:
+            observer.limiter(self.state)
 
     def _policy_name(self) -> str | None:
         upper = [word.upper() for word in self.words]
