@@ -39,6 +39,7 @@ func (l *Limiter) Take(ctx context.Context, key string, options ...CallOption) (
 }
 
 func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (Verdict, error) {
+	end := l.end()
 	made, err := l.plan(ctx, key, settings.cost)
 	if err != nil {
 		return Verdict{}, err
@@ -50,9 +51,9 @@ func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (
 	var replies []reply
 	var answered bool
 	if made.back == nil {
-		replies, answered, err = l.ask(ctx, command)
+		replies, answered, err = l.ask(ctx, end, command)
 	} else {
-		replies, answered, err = l.ask(ctx, l.handBackCommand(key, made.back), command)
+		replies, answered, err = l.ask(ctx, end, l.handBackCommand(key, made.back), command)
 	}
 	if err != nil {
 		return Verdict{}, err
@@ -61,7 +62,7 @@ func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (
 		return l.engine.decide(key, settings.cost, settings.upTo, true), nil
 	}
 	if made.back != nil && replies[0].err == nil {
-		l.handedBack(ctx, key, made.back, replies[0].value)
+		l.handedBack(ctx, end, key, made.back, replies[0].value)
 	}
 	return l.engine.learn(key, replies[len(replies)-1].value, settings.cost)
 }
@@ -74,22 +75,22 @@ func (l *Limiter) handBackCommand(key string, back *core.HandBack) []any {
 }
 
 // handBack goes in a request of its own before a call that is no take.
-func (l *Limiter) handBack(ctx context.Context, key string, back *core.HandBack) {
+func (l *Limiter) handBack(ctx context.Context, end time.Time, key string, back *core.HandBack) {
 	if back == nil {
 		return
 	}
-	if replies, answered, err := l.ask(ctx, l.handBackCommand(key, back)); err == nil && answered {
-		l.handedBack(ctx, key, back, replies[0].value)
+	if replies, answered, err := l.ask(ctx, end, l.handBackCommand(key, back)); err == nil && answered {
+		l.handedBack(ctx, end, key, back, replies[0].value)
 	}
 }
 
 // handedBack: of several limits each has its own cost, all or none. Denied, all are charged with the most, up to what is
 // there.
-func (l *Limiter) handedBack(ctx context.Context, key string, back *core.HandBack, reply any) {
+func (l *Limiter) handedBack(ctx context.Context, end time.Time, key string, back *core.HandBack, reply any) {
 	fields, _ := numbers(reply, 1)
 	if len(back.Costs) > 1 && (len(fields) == 0 || fields[0] == 0) {
 		most := core.Cost{Each: back.Costs}.Most()
-		_, answered, err := l.ask(ctx, l.command("RL.TAKE", key, "COST", most, "UPTO", "ID", back.ID+"u"))
+		_, answered, err := l.ask(ctx, end, l.command("RL.TAKE", key, "COST", most, "UPTO", "ID", back.ID+"u"))
 		if err != nil || !answered {
 			return
 		}
@@ -108,7 +109,7 @@ func (l *Limiter) Peek(ctx context.Context, key string, options ...CallOption) (
 		return Verdict{}, err
 	}
 	if made.asks {
-		replies, answered, err := l.ask(ctx, l.command("RL.PEEK", key, "COST", costWord(settings.cost), "HEADERS"))
+		replies, answered, err := l.ask(ctx, l.end(), l.command("RL.PEEK", key, "COST", costWord(settings.cost), "HEADERS"))
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -142,7 +143,7 @@ func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration
 			return Verdict{}, err
 		}
 		if made.asks {
-			l.handBack(ctx, key, made.back)
+			l.handBack(ctx, l.end(), key, made.back)
 			verdict, answered, err := l.acquireThere(ctx, key, max(0, time.Until(end)), settings)
 			if answered || err != nil {
 				return verdict, err
@@ -161,9 +162,10 @@ func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration
 	}
 }
 
-func (l *Limiter) acquireThere(ctx context.Context, key string, left time.Duration, settings callSettings) (Verdict, bool, error) {
+func (l *Limiter) acquireThere(ctx context.Context, key string, left time.Duration,
+	settings callSettings) (Verdict, bool, error) {
 	words := append(settings.words(), "TIMEOUT", max(1, left.Round(time.Millisecond).Milliseconds()), "ID", settings.id, "HEADERS")
-	replies, answered, err := l.askFor(ctx, left, true, [][]any{l.command("RL.ACQUIRE", key, words...)})
+	replies, answered, err := l.askAndWait(ctx, l.end().Add(left), true, [][]any{l.command("RL.ACQUIRE", key, words...)})
 	if err != nil || !answered {
 		return Verdict{}, false, err
 	}
@@ -190,12 +192,13 @@ func (l *Limiter) Reserve(ctx context.Context, key string, options ...CallOption
 		return Reservation{}, err
 	}
 	if made.asks {
-		l.handBack(ctx, key, made.back)
+		end := l.end()
+		l.handBack(ctx, end, key, made.back)
 		words := settings.words()
 		if settings.wait >= 0 {
 			words = append(words, "MAXWAIT", settings.wait.Milliseconds())
 		}
-		replies, answered, err := l.ask(ctx, l.command("RL.RESERVE", key, append(words, "ID", settings.token())...))
+		replies, answered, err := l.ask(ctx, end, l.command("RL.RESERVE", key, append(words, "ID", settings.token())...))
 		if err != nil {
 			return Reservation{}, err
 		}
@@ -246,7 +249,7 @@ func (l *Limiter) ofID(ctx context.Context, name, key string, id int64, more ...
 	if err != nil || !made.asks {
 		return nil, false, err
 	}
-	replies, answered, err := l.ask(ctx, append([]any{name, key, id}, more...))
+	replies, answered, err := l.ask(ctx, l.end(), append([]any{name, key, id}, more...))
 	if err != nil || !answered {
 		return nil, false, err
 	}

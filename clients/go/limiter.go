@@ -63,25 +63,27 @@ const probeMax = time.Second
 // probe is RL.PEEK of the limiter's kind; where what writes was refused, a take of nothing, which writes as well. A fault
 // of the program is an answer, which is told to its next call.
 func (l *Limiter) probe(made plan) {
-	words := append([]any{"RL.PEEK", made.probeKey}, l.engine.words...)
+	words := l.command("RL.PEEK", made.probeKey)
 	if made.cause == core.NoWrites {
-		words = append([]any{"RL.TAKE", made.probeKey}, append(l.engine.words[:len(l.engine.words):len(l.engine.words)], "COST", 0)...)
+		words = l.command("RL.TAKE", made.probeKey, "COST", 0)
 	}
 	until := time.Now().Add(min(probeMax, 2*l.weir.deadline))
 	replies := l.weir.send(context.Background(), until, [][]any{words}, false)
 	l.engine.probed(made.cause, replies[0].err == nil || failureOf(replies[0].err) == "")
 }
 
-// ask sends commands together and once more where their replies do not come. It is false where weir does not answer; an
-// error of the last command is the program's, or that of the caller's context.
-func (l *Limiter) ask(ctx context.Context, commands ...[]any) ([]reply, bool, error) {
-	return l.askFor(ctx, 0, false, commands)
+// end is by when a call that begins now has its verdict, of all that it asks.
+func (l *Limiter) end() time.Time { return time.Now().Add(l.weir.deadline) }
+
+// ask sends commands together and once more where their replies do not come, until the end. It is false where weir does
+// not answer; an error of the last command is the program's, or that of the caller's context.
+func (l *Limiter) ask(ctx context.Context, end time.Time, commands ...[]any) ([]reply, bool, error) {
+	return l.askAndWait(ctx, end, false, commands)
 }
 
-// askFor may wait so long in weir.
-func (l *Limiter) askFor(ctx context.Context, wait time.Duration, waits bool, commands [][]any) ([]reply, bool, error) {
-	end := time.Now().Add(l.weir.deadline + wait)
-	failure := core.Late
+// askAndWait may wait in weir.
+func (l *Limiter) askAndWait(ctx context.Context, end time.Time, waits bool, commands [][]any) ([]reply, bool, error) {
+	var failure core.Failure // "": there was no time to ask
 	for left := l.weir.attempts; left > 0; left-- {
 		now := time.Now()
 		if !now.Before(end) {
@@ -111,7 +113,9 @@ func (l *Limiter) askFor(ctx context.Context, wait time.Duration, waits bool, co
 			break
 		}
 	}
-	l.engine.failed(failure)
+	if failure != "" {
+		l.engine.failed(failure)
+	}
 	return nil, false, nil
 }
 

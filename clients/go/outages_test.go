@@ -123,6 +123,23 @@ func TestStoppedAndContinued(t *testing.T) {
 	equal(t, "source", calls.source("k"), weir.BySelf)
 }
 
+// TestAHandBackHasNoTimeOfItsOwn: a call and what is handed back before it have one deadline.
+func TestAHandBackHasNoTimeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	server := weirtest.Start(t)
+	calls := newCaller(t, server.URL(), hourly, time.Second)
+	server.Kill()
+	calls.sources(2, weir.ByLocal)
+	server.Start()
+	calls.back()
+	server.Signal(syscall.SIGSTOP)
+	begin := time.Now()
+	equal(t, "source", must[weir.Reservation](t)(calls.Reserve(ctx, "k")).Source, weir.ByLocal)
+	if took := time.Since(begin); took > time.Second+slack {
+		t.Errorf("a call took %v", took)
+	}
+}
+
 // TestACallersOwnEndSaysNothing of weir, unless weir has had its time.
 func TestACallersOwnEndSaysNothing(t *testing.T) {
 	server := weirtest.Start(t)

@@ -14,24 +14,19 @@ type answer struct {
 	callers  int64
 }
 
-// mapping of a map of RESP3, or of flat pairs of RESP2.
-func mapping(reply any) (map[string]any, error) {
-	found := map[string]any{}
+// mapping of a map of RESP3, or of flat pairs of RESP2, by names.
+func mapping(reply any) (map[any]any, error) {
 	switch pairs := reply.(type) {
 	case map[any]any:
-		for name, value := range pairs {
-			found[fmt.Sprint(name)] = value
-		}
-	case map[string]any:
 		return pairs, nil
 	case []any:
+		found := make(map[any]any, len(pairs)/2)
 		for at := 0; at+1 < len(pairs); at += 2 {
-			found[fmt.Sprint(pairs[at])] = pairs[at+1]
+			found[text(pairs[at])] = pairs[at+1]
 		}
-	default:
-		return nil, fmt.Errorf("weir: a map was expected, got %T", reply)
+		return found, nil
 	}
-	return found, nil
+	return nil, fmt.Errorf("weir: a map was expected, got %T", reply)
 }
 
 // number is 0 where there is none.
@@ -117,7 +112,7 @@ func fieldsOf(reply any) (map[string]string, error) {
 	}
 	fields := make(map[string]string, len(pairs))
 	for name, value := range pairs {
-		fields[name] = text(value)
+		fields[text(name)] = text(value)
 	}
 	return fields, nil
 }

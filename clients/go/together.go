@@ -63,7 +63,7 @@ func TakeAll(ctx context.Context, parts ...Part) (Verdicts, error) {
 	if len(parts) == 0 {
 		return Verdicts{}, errors.New("weir: TakeAll needs a part")
 	}
-	asks := true
+	asks, end := true, parts[0].Limiter.end()
 	for _, part := range parts {
 		if part.Limiter.weir != parts[0].Limiter.weir {
 			return Verdicts{}, errors.New("weir: TakeAll takes limiters of one Weir")
@@ -74,13 +74,13 @@ func TakeAll(ctx context.Context, parts ...Part) (Verdicts, error) {
 		}
 		asks = asks && made.asks
 		if made.asks {
-			part.Limiter.handBack(ctx, part.Key, made.back)
+			part.Limiter.handBack(ctx, end, part.Key, made.back)
 		}
 	}
 	if !asks {
 		return decideAll(parts), nil
 	}
-	replies, answered, err := parts[0].Limiter.ask(ctx, takeAllCommand(parts))
+	replies, answered, err := parts[0].Limiter.ask(ctx, end, takeAllCommand(parts))
 	switch {
 	case err != nil && isCrossSlot(err):
 		return takeOneByOne(ctx, parts)
