@@ -5,7 +5,7 @@ On Redis only what asks no server is run.
 
 import sys
 
-from .. import installs
+from .. import installs, installs_go
 from .client import Client
 
 SECONDS_MAX = 240  # on a machine that is busy with other things; it takes a third of that
@@ -20,13 +20,19 @@ def python_package(requirements, tests):
     return prepare
 
 
-def package(name, title, requirements, tests="test", seconds_max=SECONDS_MAX, **options):
-    return Client(f"{name}-package", title, "Python", (3,), python_package(requirements, tests), is_of_calls=True,
+def go_package():
+    described = installs_go.package([".", "internal/core", "weirhttp"])
+    return [sys.executable, installs.CLIENTS / "go/weir_package.py"], {"CLIENTS_PACKAGES": str(described)}
+
+
+def package(name, language, prepare, seconds_max=SECONDS_MAX, **options):
+    return Client(f"{name}-package", f"weir for {language}", language, (3,), prepare, is_of_calls=True,
                   seconds_max=seconds_max, **options)
 
 
 CLIENTS = [
-    package("python", "weir for Python", "weir-package", via="redis-py 8", in_ci=True),
-    package("python-oldest", "weir for Python", "redis-6", via="redis-py 6"),
-    package("python-long", "weir for Python", "weir-package", "long", LONG_SECONDS_MAX, via="redis-py 8"),
+    package("python", "Python", python_package("weir-package", "test"), via="redis-py 8", in_ci=True),
+    package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
+    package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
+    package("go", "Go", go_package, via="go-redis 9", in_ci=True),
 ]
