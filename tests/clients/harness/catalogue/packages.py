@@ -5,7 +5,7 @@ On Redis only what asks no server is run.
 
 import sys
 
-from .. import installs, installs_go
+from .. import installs, installs_go, installs_java
 from .client import Client
 
 SECONDS_MAX = 240  # on a machine that is busy with other things; it takes a third of that
@@ -25,6 +25,10 @@ def go_package():
     return [sys.executable, installs.CLIENTS / "go/weir_package.py"], {"CLIENTS_PACKAGES": str(described)}
 
 
+def java_package():
+    return installs_java.package_program("WeirPackage", "package"), {}
+
+
 def package(name, language, prepare, seconds_max=SECONDS_MAX, **options):
     return Client(f"{name}-package", f"weir for {language}", language, (3,), prepare, is_of_calls=True,
                   seconds_max=seconds_max, **options)
@@ -35,4 +39,5 @@ CLIENTS = [
     package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
     package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
     package("go", "Go", go_package, via="go-redis 9", in_ci=True),
+    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1"),
 ]
