@@ -14,6 +14,7 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -172,7 +173,6 @@ public final class WeirBuilder {
     address.setClientName(ProcessName.get());
     RedisClusterClient own = RedisClusterClient.create(resources, address);
     own.setOptions(ClusterClientOptions.builder().socketOptions(sockets())
-        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
         .topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
             .enableAdaptiveRefreshTrigger(ClusterTopologyRefreshOptions.RefreshTrigger.values())
             .adaptiveRefreshTriggersTimeout(CONNECT).build()).build());
@@ -193,14 +193,14 @@ public final class WeirBuilder {
         .thenApply(ProcessName::tell);
   }
 
-  /** Each connection after the first asks anew who has which slots. */
+  /** Who has which slots is asked before the first connection, and anew beside each later one. */
   private static Supplier<CompletableFuture<StatefulConnection<String, String>>> slots(RedisClusterClient client) {
     AtomicBoolean knows = new AtomicBoolean();
     return () -> {
-      if (knows.getAndSet(true)) {
-        client.refreshPartitionsAsync();
-      }
-      return client.connectAsync(StringCodec.UTF8).thenApply(connection -> connection);
+      CompletionStage<Void> asked = client.refreshPartitionsAsync().thenRun(() -> knows.set(true));
+      CompletionStage<Void> before = knows.get() ? CompletableFuture.completedFuture(null) : asked;
+      return before.thenCompose(nothing -> client.connectAsync(StringCodec.UTF8))
+          .<StatefulConnection<String, String>>thenApply(connection -> connection).toCompletableFuture();
     };
   }
 }
