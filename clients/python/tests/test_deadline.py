@@ -21,6 +21,8 @@ KINDS = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "")
 class Deadline(unittest.TestCase):
     def setUp(self):
         self.watch = Stopwatch()
+        # A name of its own: a look-up that an earlier test left hanging is shared by all who ask for that name.
+        self.url = f"redis://{self._testMethodName.replace('_', '-')}.invalid:7000"
         self.over = threading.Event()
         self.addCleanup(self.over.set)
 
@@ -40,14 +42,14 @@ class Deadline(unittest.TestCase):
             asked.append(host)
             self.over.wait()
             raise socket.gaierror("no such name")
-        with mock.patch("socket.getaddrinfo", hang), Weir("redis://weir.invalid:7000", deadline=DEADLINE_S) as weir:
+        with mock.patch("socket.getaddrinfo", hang), Weir(self.url, deadline=DEADLINE_S) as weir:
             self.assertEqual(self.takes(weir), {"open"})
         self.assertEqual(len(asked), 1, "one look-up at a time, however many wait for it")
 
     def test_a_name_that_is_known(self):
         with WeirServer() as server, Weir(f"redis://localhost:{server.port}", deadline=PATIENT_S) as weir:
             self.assertEqual(Limiter(weir, LIMIT).take("k").source, "weir")
-        with Weir("redis://weir.invalid:7000", deadline=PATIENT_S) as weir:
+        with Weir(self.url, deadline=PATIENT_S) as weir:
             limiter = Limiter(weir, LIMIT, away="open")
             self.assertEqual((limiter.take("k").source, limiter.state().cause), ("open", "gone"))
 
@@ -60,14 +62,14 @@ class Deadline(unittest.TestCase):
             raise ConnectionRefusedError
         with mock.patch("socket.getaddrinfo", lambda *_: [(*KINDS, ("127.0.0.1", 1))] * 3), \
                 mock.patch("weir.deadline._Dial._dial", dial), \
-                Weir("redis://weir.invalid:7000", deadline=30, retries=0) as weir:
+                Weir(self.url, deadline=30, retries=0) as weir:
             Limiter(weir, LIMIT).take("k")
         self.assertEqual(len(parts), 3)
         self.assertLess(parts[0], 10.1)
 
     def test_addresses_that_do_not_answer(self):
         with Silent() as silent, mock.patch("socket.getaddrinfo", lambda *_: [(*KINDS, silent)] * 3), \
-                Weir("redis://weir.invalid:7000", deadline=DEADLINE_S) as weir:
+                Weir(self.url, deadline=DEADLINE_S) as weir:
             self.assertEqual(self.takes(weir), {"open"})
 
     def test_a_client_without_time_outs(self):
