@@ -143,8 +143,8 @@ void Handshakes::log_failure(const Peer& peer, std::string_view why) {
   }
   logged_ns_ = now_ns;
   const uint64_t others = std::exchange(unlogged_, 0);
-  spdlog::warn("tls: the handshake of {} has failed: {}{}", peer.address, why,
-               others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
+  log_warning("tls: the handshake of {} has failed: {}{}", peer.address, why,
+              others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
 }
 
 void Handshakes::wake_loop() {

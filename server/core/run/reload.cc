@@ -9,9 +9,9 @@ std::vector<Reload::Outcome> Reload::run() const {
   for (const auto& [name, act] : participants_) {
     Result<void, std::string> read = act();
     if (read) {
-      spdlog::info("reload: {}: done", name);
+      log_info("reload: {}: done", name);
     } else {
-      spdlog::error("reload: {}: failed, going on with what was there: {}", name, read.error());
+      log_error("reload: {}: failed, going on with what was there: {}", name, read.error());
     }
     outcomes.push_back({.name = name, .read = std::move(read)});
   }

@@ -39,7 +39,7 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   limiters->limiting = config.limiting;
   limiters->waiting.signal_all();
   if (config.limiting == Limiting::kOn) return;
-  spdlog::warn("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
+  log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
 }
 
 // What a change of an option does at once. What is only read from now on has no row, and what
@@ -132,7 +132,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                    .read_policies =
                        [this] {
                          if (const auto read = read_policies(); !read)
-                           spdlog::warn("policies-file: {}", read.error());
+                           log_warning("policies-file: {}", read.error());
                        }}),
       executor_({.host = this,
                  .commands = &commands_,
@@ -182,17 +182,16 @@ storage::Status Server::open(OpeningLines::Tell tell) {
     return storage::Status::failed(opened.error());
   scripting_.scripts.open();
   scripting_.functions.open();
-  if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
+  if (!report.tail_note.empty()) log_warning("{}", report.tail_note);
   if (report.created) {
-    spdlog::info("data opened: new");
+    log_info("data opened: new");
   } else {
-    spdlog::info(
-        "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-        report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
+    log_info("data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
+             report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
   }
   if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
-    spdlog::warn("policies-file: {}", read.error());
+    log_warning("policies-file: {}", read.error());
   }
   return shard_role_.begin(this, report.read_only);
 }
