@@ -189,6 +189,7 @@ struct Config {
   std::string pidfile;  // "": none
   Supervision supervised = Supervision::kNo;
   int64_t hz = 10;
+  bool watch_files = false;
   int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
   int64_t slowlog_max_len = 128;
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: nothing is sampled

@@ -12,10 +12,21 @@ namespace weir::server {
 namespace {
 
 constexpr std::string_view kLocalFamilies[] = {"cluster-announce-", "http-", "metrics-", "tls-"};
-constexpr std::string_view kLocal[] = {
-    "aclfile", "bind",       "checkpoint-keep",   "dir",           "disk-reserve",
-    "logfile", "loglevel",   "log-password-file", "pidfile",       "policies-file",
-    "port",    "supervised", "unixsocket",        "unixsocketperm"};
+constexpr std::string_view kLocal[] = {"aclfile",
+                                       "bind",
+                                       "checkpoint-keep",
+                                       "dir",
+                                       "disk-reserve",
+                                       "logfile",
+                                       "loglevel",
+                                       "log-password-file",
+                                       "pidfile",
+                                       "policies-file",
+                                       "port",
+                                       "supervised",
+                                       "unixsocket",
+                                       "unixsocketperm",
+                                       "watch-files"};
 
 // They are looked at every two seconds: a millisecond's work.
 constexpr size_t kUsersBytesMax = 256 << 10;
