@@ -90,6 +90,7 @@ struct Config {
   int64_t metrics_port = 0;  // of HTTP; 0: none
   std::vector<std::string> metrics_bind = {"127.0.0.1"};
   int64_t metrics_tls_port = 0;            // 0: none
+  bool metrics_tls_auth_clients = true;    // as tls_auth_clients says; else nobody is asked
   std::vector<std::string> metrics_hosts;  // beside addresses and localhost
   bool metrics_auth = false;
   int64_t http_port = 0;  // 0: none
