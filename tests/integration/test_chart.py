@@ -189,6 +189,8 @@ class Rendered(Charts):
             self.assertEqual(one[1] + 1, next_one[0])
         self.assertIn("--cluster-announce-hostname", text)
         self.assertIn("cluster-enabled yes", self.accepted(text, topology=topology))
+        far = self.render(*PASSWORD, "--set", "cluster.owners=3,cluster.epoch=90000,cluster.epochJump=true")
+        self.assertIn("epoch 90000 jump\n", block(far, "topology"))
 
     def test_tls_alone_leaves_no_port_in_clear(self):
         for values in (PASSWORD, SHARD):
@@ -241,7 +243,7 @@ class Shard(Charts):
             with self.assertRaisesRegex(harness.Refused, "NOPERM"):
                 client.call("GET", "key")
             with self.assertRaisesRegex(harness.Refused, "(?i)shard"):
-                client.call("WEIR", "HANDOVER", "a" * 40)
+                client.call("WEIR", "SWITCHOVER", "a" * 40)
 
     def test_members_are_told_apart_and_have_their_secrets(self):
         pods = objects(self.render(*SHARD))["StatefulSet"][0]

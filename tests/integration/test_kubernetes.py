@@ -146,7 +146,7 @@ class OfAShard(Naming):
         self.make_shard()
         ports = [harness.free_port() for _ in range(3)]
         members = [self.member(f"m{number}", metrics_port=port).start() for number, port in enumerate(ports)]
-        self.owner_of(*members)
+        self.primary_of(*members)
         harness.wait_until(lambda: all(self.probe(port, "/readyz") == (200, "ready\n") for port in ports),
                            "all are ready")
         said = sorted(self.probe(port, "/serves") for port in ports)
@@ -155,7 +155,7 @@ class OfAShard(Naming):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=harness.PATIENCE_S) as answer:
                 self.assertIn(b"\nweir_ready 1\n", answer.read())
 
-    def test_the_service_follows_the_office(self):
+    def test_the_service_follows_the_primary(self):
         """A rolling update: who serves is told to end, comes back, and the next one is."""
         self.make_shard()
         ports = {"a": harness.free_port(), "b": harness.free_port()}
@@ -164,18 +164,18 @@ class OfAShard(Naming):
         for name, port in ports.items():
             self.name(port, addresses[name])
         for _ in range(2):
-            owner = self.owner_of(*members.values())
-            name = next(name for name, member in members.items() if member is owner)
+            primary = self.primary_of(*members.values())
+            name = next(name for name, member in members.items() if member is primary)
             other = members["b" if name == "a" else "a"]
             self.eventually(addresses[name])
-            harness.wait_until(lambda: len(self.members_of(owner)) == 2 and all(
-                one["present"] for one in self.members_of(owner).values()), "the owner knows of the other")
+            harness.wait_until(lambda: len(self.members_of(primary)) == 2 and all(
+                one["present"] for one in self.members_of(primary).values()), "the primary knows of the other")
             began = time.monotonic()
-            self.assertEqual(owner.stop(), 0)
+            self.assertEqual(primary.stop(), 0)
             self.eventually(addresses["b" if name == "a" else "a"])
             self.assertLess(time.monotonic() - began, 5)
             self.assertTrue(self.serves(other))
-            owner.start()
+            primary.start()
 
 
 if __name__ == "__main__":

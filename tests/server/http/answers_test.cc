@@ -81,14 +81,16 @@ TEST_F(HttpAnswers, AServerOfNoShardServesWhateverItsStoreDoes) {
 }
 
 TEST(HttpReadiness, AStandbyIsReadyWhileItFollows) {
-  MemberView standby{.state = "following"};
+  MemberView standby;
+  standby.state = "following";
   EXPECT_EQ(unready_reason(standby), "");
-  for (const char* state : {"joining", "claiming", "copying", "owning"}) {
+  for (const char* state : {"joining", "claiming", "copying", "switching over"}) {
     standby.state = state;
     EXPECT_EQ(unready_reason(standby),
               std::string("this member of its shard does not serve and is ") + state);
   }
-  standby = {.state = "stopped", .stopped_because = "the shared log is damaged"};
+  standby.state = "stopped";
+  standby.stopped_because = "the shared log is damaged";
   EXPECT_EQ(unready_reason(standby),
             "this member of its shard does not serve and is stopped: the shared log is damaged");
 }

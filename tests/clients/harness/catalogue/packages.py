@@ -5,26 +5,39 @@ On Redis only what asks no server is run.
 
 import sys
 
-from .. import installs
+from .. import installs, installs_go, installs_java
 from .client import Client
 
-SECONDS_MAX = 240
+SECONDS_MAX = 240  # on a machine that is busy with other things; it takes a third of that
+LONG_SECONDS_MAX = 900
 
 
-def python_package(requirements):
+def python_package(requirements, tests):
     def prepare():
         packages = installs.python_packages(requirements)
         return [sys.executable, installs.CLIENTS / "python/weir_package.py"], {
-            "PYTHONPATH": str(packages), "CLIENTS_PACKAGES": str(packages)}
+            "PYTHONPATH": str(packages), "CLIENTS_PACKAGES": str(packages), "CLIENTS_TESTS": tests}
     return prepare
 
 
-def package(name, title, requirements, **options):
-    return Client(f"{name}-package", title, "Python", (3,), python_package(requirements), is_of_calls=True,
-                  seconds_max=SECONDS_MAX, **options)
+def go_package():
+    described = installs_go.package([".", "internal/core", "weirhttp"])
+    return [sys.executable, installs.CLIENTS / "go/weir_package.py"], {"CLIENTS_PACKAGES": str(described)}
+
+
+def java_package():
+    return installs_java.package_program("WeirPackage", "package"), {}
+
+
+def package(name, language, prepare, seconds_max=SECONDS_MAX, **options):
+    return Client(f"{name}-package", f"weir for {language}", language, (3,), prepare, is_of_calls=True,
+                  seconds_max=seconds_max, **options)
 
 
 CLIENTS = [
-    package("python", "weir for Python", "weir-package", via="redis-py 8"),
-    package("python-oldest", "weir for Python", "redis-6", via="redis-py 6"),
+    package("python", "Python", python_package("weir-package", "test"), via="redis-py 8", in_ci=True),
+    package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
+    package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
+    package("go", "Go", go_package, via="go-redis 9", in_ci=True),
+    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1"),
 ]

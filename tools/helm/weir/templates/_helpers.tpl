@@ -106,7 +106,7 @@ capabilities: {drop: [ALL]}
 {{- $name := include "weir.fullname" . -}}
 {{- $port := ternary 6379 6380 (eq (include "weir.hasPlain" .) "yes") -}}
 {{- $tls := and (include "weir.hasTls" .) (include "weir.hasPlain" .) -}}
-epoch {{ int .Values.cluster.epoch }}
+epoch {{ int .Values.cluster.epoch }}{{ if .Values.cluster.epochJump }} jump{{ end }}
 {{- range $at := until $owners }}
 {{ $name }}-{{ $at }} {{ $name }}-{{ $at }}.{{ include "weir.domain" $ }}:{{ $port }} {{ div (mul 16384 $at) $owners }}-{{ sub (div (mul 16384 (add1 $at)) $owners) 1 }}{{ if $tls }} tls-port=6380{{ end }}
 {{- end }}
