@@ -235,9 +235,10 @@ void Daemon::serve_while_busy() {
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
   if (!uses_tls(peer.type)) return begin_session(std::move(stream), std::move(peer));
+  const bool is_asked = !is_for_metrics(peer.type) || server_.config().metrics_tls_auth_clients;
   const auto clients = static_cast<int64_t>(server_.sessions().count() + handshakes_.count());
   if (clients < server_.config().maxclients)
-    return handshakes_.begin(std::move(stream), std::move(peer));
+    return handshakes_.begin(std::move(stream), std::move(peer), is_asked);
   ++server_.report().stats.connections_rejected;  // a line of text would be no TLS
 }
 

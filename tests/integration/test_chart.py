@@ -1,7 +1,7 @@
-"""The chart of tools/helm: what it makes, and whether weir takes the files in it.
+"""The chart of tools/helm: what it makes, whether Kubernetes' schemas allow it, and whether weir takes the files in it.
 
-Helm is not in Debian 12, so CI skips what needs it; `helm` (and `kubeconform`, which looks at each
-object against Kubernetes' schemas) are looked for in PATH.
+There is no cluster here: nothing of it is installed. Where Go is in the PATH, helm and kubectl-validate are built with
+it (get-go-program), and CI has Go; without it the cases that need them are skipped.
 """
 
 import json
@@ -17,11 +17,25 @@ from support import certificates
 
 CHART = Path(__file__).resolve().parents[2] / "tools/helm/weir"
 PASSWORD = ("--set", "auth.password=a-long-phrase")
+TLS_ONLY = ("--set", "tls.existingSecret=cert", "--set", "tls.only=true")
+SHARD = (*PASSWORD, "--set", "failover.members=3", "--set", "failover.log=postgres://weir@db/weir", "--set",
+         "failover.logSecret=log", "--set", "failover.memberPassword=of-members")
+VERSIONS = ("1.25", "1.30")  # the oldest that the chart is for, and the newest whose schemas the validator has
 
 
 def run(*words, **options):
     return subprocess.run(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=120, check=False, **options)
+
+
+def go_program(name):
+    """Its path; None where there is no Go."""
+    script = Path(__file__).with_name("get-go-program")
+    done = subprocess.run([script, name], text=True, stdout=subprocess.PIPE, check=False)
+    if done.returncode == 77:
+        return None
+    assert done.returncode == 0, f"{script} {name} has failed"
+    return done.stdout.strip()
 
 
 def block(text, name):
@@ -30,17 +44,44 @@ def block(text, name):
     return None if found is None else re.sub(r"(?m)^    ", "", found.group(1))
 
 
+def objects(text):
+    """The objects by their kinds."""
+    by_kind = {}
+    for one in re.split(r"(?m)^---\n", text):
+        kind = re.search(r"(?m)^kind: (\w+)$", one)
+        if kind:
+            by_kind.setdefault(kind.group(1), []).append(one)
+    return by_kind
+
+
 class Values(unittest.TestCase):
     def test_every_value_has_its_schema_and_is_used(self):
         schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
         values = (CHART / "values.yaml").read_text(encoding="utf-8")
         names = re.findall(r"(?m)^(\w+):", values)
         self.assertEqual(sorted(names), sorted(set(schema["properties"]) - {"global"}))
-        self.assertIs(schema["additionalProperties"], False)
         templates = "".join(path.read_text(encoding="utf-8")
                             for path in (CHART / "templates").iterdir())
         for name in names:
             self.assertIn(f".Values.{name}", templates)
+
+    def test_every_value_of_a_section_too(self):
+        schema = json.loads((CHART / "values.schema.json").read_text(encoding="utf-8"))
+        values = (CHART / "values.yaml").read_text(encoding="utf-8")
+        templates = "".join(path.read_text(encoding="utf-8")
+                            for path in (CHART / "templates").iterdir())
+        seen = 0
+        for section, body in re.findall(r"(?m)^(\w+):\n((?:  .*\n|\n|#.*\n)+)", values):
+            part = schema["properties"][section]
+            if "properties" not in part:
+                continue  # it is Kubernetes' own
+            names = re.findall(r"(?m)^  (\w+):", body)
+            self.assertEqual(sorted(names), sorted(part["properties"]), section)
+            self.assertIs(part["additionalProperties"], False, section)
+            for name in names:
+                self.assertIn(f".Values.{section}.{name}", templates)
+                seen += 1
+        self.assertGreater(seen, 30)
 
     def test_the_version_is_that_of_the_program(self):
         chart = (CHART / "Chart.yaml").read_text(encoding="utf-8")
@@ -48,18 +89,36 @@ class Values(unittest.TestCase):
         self.assertIn(re.search(r'appVersion: "(.*)"', chart).group(1), said)
 
 
-@unittest.skipUnless(shutil.which("helm"), "helm is not installed (it is not in Debian 12)")
-class Rendered(harness.ServerTest):
+class Charts(harness.ServerTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.helm, cls.validator = go_program("helm"), go_program("kubectl-validate")
+        if not cls.helm:
+            raise unittest.SkipTest("no Go in the PATH, with which helm is built")
+
     def render(self, *values):
-        done = run("helm", "template", "limits", str(CHART), *values)
+        done = run(self.helm, "template", "limits", str(CHART), *values)
         self.assertEqual(done.returncode, 0, done.stdout)
-        if shutil.which("kubeconform"):
-            checked = run("kubeconform", "-strict", "-ignore-missing-schemas", input=done.stdout)
-            if "could not download" not in checked.stdout and "failed downloading" not in checked.stdout:
-                self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.validate(done.stdout)
         return done.stdout
 
-    def accepted(self, text, **files):
+    def validate(self, text):
+        """That Kubernetes' API would take it, as far as its schemas say."""
+        folder = self.path("objects")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        for kind, texts in objects(text).items():
+            if kind == "ServiceMonitor":
+                continue  # it is the Prometheus operator's
+            for number, one in enumerate(texts):
+                with open(f"{folder}/{kind}-{number}.yaml", "w", encoding="utf-8") as file:
+                    file.write(one)
+        for version in VERSIONS:
+            checked = run(self.validator, folder, "--version", version)
+            self.assertEqual(checked.returncode, 0, checked.stdout)
+            self.assertEqual(checked.stdout.count("OK"), len(os.listdir(folder)), checked.stdout)
+
+    def accepted(self, text, *options, **files):
         """weir.conf with the paths in it led to a folder of the test's; weir has to accept it."""
         folder = self.path("etc")
         os.makedirs(folder, exist_ok=True)
@@ -68,23 +127,41 @@ class Rendered(harness.ServerTest):
             path = self.write(name, content)
             config = re.sub(rf"/etc/weir/\w+/{name}\b", path, config)
         config = config.replace("/data/", self.path("data") + "/")
-        checked = run(harness.executable, "--check-config", self.write("weir.conf", config))
+        os.makedirs(self.path("data"), exist_ok=True)
+        checked = run(harness.executable, "--check-config", self.write("weir.conf", config), *options)
         self.assertEqual(checked.returncode, 0, config + checked.stdout)
         return config
 
+    def tls_files(self):
+        made = certificates.Certificates(self.path("tls"))
+        files = {}
+        for name, made_name in (("tls.crt", "server.crt"), ("tls.key", "server.key"), ("ca.crt", "ca.crt")):
+            with open(made.path(made_name), encoding="utf-8") as file:
+                files[name] = file.read()
+        return files
+
+
+class Rendered(Charts):
     def test_lint(self):
-        done = run("helm", "lint", str(CHART), "--strict", *PASSWORD)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        for values in (PASSWORD, SHARD, (*SHARD, *TLS_ONLY)):
+            done = run(self.helm, "lint", str(CHART), "--strict", *values)
+            self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_what_is_wrong_is_seen_by_the_validator(self):
+        text = self.render(*PASSWORD)
+        for right, wrong in (("readOnlyRootFilesystem: true", "readOnlyRootFilesystem: perhaps"),
+                             ("periodSeconds: 10", "periodseconds: 10")):
+            with self.assertRaises(AssertionError):
+                self.validate(text.replace(right, wrong))
 
     def test_one_weir(self):
         text = self.render(*PASSWORD, "--set", "serviceMonitor.enabled=true")
-        for kind in ("StatefulSet", "Service", "ConfigMap", "Secret", "PodDisruptionBudget",
-                     "ServiceMonitor"):
-            self.assertRegex(text, rf"(?m)^kind: {kind}$")
+        self.assertEqual(set(objects(text)), {"StatefulSet", "Service", "ConfigMap", "Secret",
+                                              "PodDisruptionBudget", "ServiceMonitor"})
         self.assertIn("readOnlyRootFilesystem: true", text)
         self.assertIn("runAsNonRoot: true", text)
         self.assertNotIn("a-long-phrase", text, "the Secret has the SHA-256 alone")
-        self.accepted(text, users_acl="")
+        self.assertIn("watch-files yes", self.accepted(text, users_acl=""))
         users = block(text, "users.acl")
         server = self.server("--aclfile", self.write("users.acl", users), storage="memory").start()
         with server.connect() as client:
@@ -115,25 +192,121 @@ class Rendered(harness.ServerTest):
         far = self.render(*PASSWORD, "--set", "cluster.owners=3,cluster.epoch=90000,cluster.epochJump=true")
         self.assertIn("epoch 90000 jump\n", block(far, "topology"))
 
-    def test_tls_alone(self):
-        text = self.render(*PASSWORD, "--set", "tls.existingSecret=cert", "--set", "tls.only=true",
-                           "--set", "http.enabled=true")
-        self.assertNotIn("name: redis,", text)
-        made = certificates.Certificates(self.path("tls"))
-        files = {}
-        for name, made_name in (("tls.crt", "server.crt"), ("tls.key", "server.key"), ("ca.crt", "ca.crt")):
-            with open(made.path(made_name), encoding="utf-8") as file:
-                files[name] = file.read()
-        config = self.accepted(text, **files)
-        self.assertIn("port 0\n", config)
+    def test_tls_alone_leaves_no_port_in_clear(self):
+        for values in (PASSWORD, SHARD):
+            text = self.render(*values, *TLS_ONLY, "--set", "http.enabled=true", "--set", "serviceMonitor.enabled=true")
+            ports = dict(re.findall(r"\{name: ([\w-]+), containerPort: (\d+),", text))
+            self.assertEqual(ports, {"redis-tls": "6380", "https": "7443", "metrics": "9121"})
+            probes = re.findall(r"httpGet: \{(.*)\}", text)
+            self.assertEqual(len(probes), 3)
+            for probe in probes:
+                self.assertIn("scheme: HTTPS", probe)
+            self.assertIn("scheme: https", objects(text)["ServiceMonitor"][0])
+            config = self.accepted(text, "--cluster-announce-hostname", "a.b", **self.tls_files())
+            self.assertEqual(set(re.findall(r"(?m)^((?:\w+-)*port) [1-9]", config)),
+                             {"tls-port", "http-tls-port", "metrics-tls-port"})
+            self.assertIn("metrics-tls-auth-clients no\n", config)
+            for service in objects(text)["Service"]:
+                self.assertNotRegex(service, r"name: (redis|http),")
+
+    def test_tls_beside_plain(self):
+        text = self.render(*SHARD, "--set", "tls.existingSecret=cert", "--set", "http.enabled=true")
+        config = self.accepted(text, "--cluster-announce-hostname", "a.b", **self.tls_files())
+        self.assertEqual(set(re.findall(r"(?m)^((?:\w+-)*port) [1-9]", config)),
+                         {"port", "tls-port", "http-port", "http-tls-port", "metrics-port", "cluster-announce-port"})
 
     def test_what_cannot_be_meant_is_refused(self):
-        for values, why in ((), "set auth.password"), (("--set", "tls.only=true", *PASSWORD),
-                                                        "tls.only needs"), (
-                (*PASSWORD, "--set", "replicas=3"), "replicas"):
-            done = run("helm", "template", "limits", str(CHART), *values)
-            self.assertNotEqual(done.returncode, 0)
+        for values, why in (
+                ((), "set auth.password"), ((*PASSWORD, "--set", "tls.only=true"), "tls.only needs"),
+                ((*PASSWORD, "--set", "replicas=3"), "replicas"),
+                ((*PASSWORD, "--set", "failover.member=3"), "member"),
+                ((*SHARD, "--set", "failover.members=1"), "nobody who could take over"),
+                ((*SHARD, "--set", "cluster.owners=3"), "exclude each other"),
+                ((*SHARD, "--set", "failover.log="), "needs failover.log"),
+                ((*SHARD, "--set", "failover.memberPassword="), "failover.memberPassword")):
+            done = run(self.helm, "template", "limits", str(CHART), *values)
+            self.assertNotEqual(done.returncode, 0, values)
             self.assertIn(why, done.stdout)
+
+
+class Shard(Charts):
+    def test_its_files_are_those_of_a_member(self):
+        text = self.render(*SHARD)
+        config = self.accepted(text, "--cluster-announce-hostname", "limits-weir-0.limits-weir-headless")
+        for line in ("log postgres://weir@db/weir", "log-password-file /etc/weir/log/password", "shard main",
+                     "member-user weir-member"):
+            self.assertIn(line + "\n", config)
+        users = block(text, "users.acl")
+        server = self.server("--aclfile", self.write("users.acl", users), storage="memory").start()
+        with server.connect() as client:
+            client.call("AUTH", "weir-member", "of-members")
+            with self.assertRaisesRegex(harness.Refused, "NOPERM"):
+                client.call("GET", "key")
+            with self.assertRaisesRegex(harness.Refused, "(?i)shard"):
+                client.call("WEIR", "SWITCHOVER", "a" * 40)
+
+    def test_members_are_told_apart_and_have_their_secrets(self):
+        pods = objects(self.render(*SHARD))["StatefulSet"][0]
+        self.assertIn("replicas: 3\n", pods)
+        self.assertRegex(pods, r"- --cluster-announce-hostname\n +- \$\(POD_NAME\)\.limits-weir-headless\.default\.svc")
+        self.assertRegex(pods, r"- --member-password\n +- \$\(MEMBER_PASSWORD\)")
+        self.assertNotIn("of-members", pods)
+        self.assertIn("{name: log, mountPath: /etc/weir/log, readOnly: true}", pods)
+        self.assertIn("podAntiAffinity", pods)
+        self.assertIn("minReadySeconds: 10", pods)
+        self.assertIn("path: /readyz", pods)
+
+    def test_the_service_of_clients_selects_nobody_and_its_slice_has_its_ports(self):
+        for values, ports in ((SHARD, {"redis": "6379"}),
+                              ((*SHARD, "--set", "http.enabled=true", *TLS_ONLY), {"redis-tls": "6380", "https": "7443"})):
+            made = objects(self.render(*values))
+            service, headless = made["Service"]
+            self.assertNotIn("selector", service)
+            self.assertIn("selector", headless)
+            self.assertEqual(dict(re.findall(r"\{name: ([\w-]+), port: (\d+), targetPort: \d+,", service)), ports)
+            slice_ = made["EndpointSlice"][0]
+            self.assertEqual(dict(re.findall(r"\{name: ([\w-]+), port: (\d+),", slice_)), ports)
+            self.assertIn("kubernetes.io/service-name: limits-weir\n", slice_)
+            self.assertIn("endpoints: []", slice_)
+
+    def test_the_right_is_to_one_object_and_the_server_has_no_token(self):
+        made = objects(self.render(*SHARD))
+        rules = made["Role"][0].partition("rules:\n")[2].split()
+        self.assertEqual(" ".join(rules), "- apiGroups: [discovery.k8s.io] resources: [endpointslices] "
+                         "resourceNames: [limits-weir-serving] verbs: [get, patch]")
+        self.assertNotIn("ClusterRole", made)
+        pods = made["StatefulSet"][0]
+        self.assertEqual(pods.count("automountServiceAccountToken: false"), 1)
+        weir, names = pods.split("- name: name-who-serves\n")
+        self.assertNotIn("weir-api", weir)
+        self.assertIn("{name: api, mountPath: /var/run/secrets/weir-api, readOnly: true}", names)
+        self.assertIn("/namespaces/default/endpointslices/limits-weir-serving", names)
+
+    def test_what_runs_beside_a_member_is_the_file_that_is_tested(self):
+        text = self.render(*SHARD)
+        self.assertEqual(block(text, "name-who-serves").strip(),
+                         (CHART / "files/name-who-serves").read_text(encoding="utf-8").strip())
+        asked = set(re.findall(r"\$\{?([A-Z]+_[A-Z_]+)", (CHART / "files/name-who-serves").read_text(encoding="utf-8")))
+        names = objects(text)["StatefulSet"][0].split("- name: name-who-serves\n")[1]
+        self.assertEqual(asked - {"BASH_REMATCH"}, set(re.findall(r"name: ([A-Z]+_[A-Z_]+)\b", names)))
+
+    def test_the_job_makes_a_shard_once(self):
+        job = objects(self.render(*SHARD))["Job"][0]
+        script = re.sub(r"(?m)^ {14}", "", re.search(r"(?m)^            - \|\n((?: {14}.*\n)+)", job).group(1))
+        os.makedirs(self.path("data"))
+        log = "file:" + self.path("shared-log")
+        script = script.replace("/data/", self.path("data") + "/").replace("weir-server ", harness.executable + " ")
+        environment = {**os.environ, "WEIR_LOG": log, "WEIR_SHARD": "main", "WEIR_CONF": "databases 16"}
+        for again in (False, True):
+            shutil.rmtree(self.path("data") + "/new", ignore_errors=True)  # each try of the job has a volume of its own
+            done = run("bash", "-ec", script, env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertEqual("is that of shard main of cluster" in done.stdout, again, done.stdout)
+        self.assertNotEqual(run("bash", "-ec", script, env={**environment, "WEIR_SHARD": "other"}).returncode, 0)
+        self.assertIn("helm.sh/hook: pre-install\n", job)
+        self.assertNotIn("Job", objects(self.render(*SHARD, "--set", "failover.newShard=false")))
+        member = self.server(log=log, failover_after_ms=1000, dir=self.path("member")).start()
+        harness.wait_until(lambda: member.call("ROLE")[0] == b"master", "a member with an empty directory serves")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "base/time_units.h"
@@ -40,6 +41,15 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   limiters->waiting.signal_all();
   if (config.limiting == Limiting::kOn) return;
   log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
+}
+
+// The files of tls-* that are in use.
+std::vector<std::string> tls_files(const Config& config) {
+  std::vector<std::string> paths;
+  for (const std::string* path : {&config.tls_cert_file, &config.tls_key_file,
+                                  &config.tls_ca_cert_file, &config.tls_ca_cert_dir})
+    if (!path->empty()) paths.push_back(*path);
+  return paths;
 }
 
 // What a change of an option does at once. What is only read from now on has no row, and what
@@ -153,19 +163,26 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
   if (uses_tls(config_)) {
-    reload_.add("tls", [this] { return sessions_.tls().load(config_); });
+    reload_.add(
+        "tls", [this] { return sessions_.tls().load(config_); },
+        [this] { return tls_files(config_); });
   }
   if (!config_.policies_file.empty()) {
-    reload_.add("policies-file", [this] { return read_policies(); });
+    const auto path = (std::filesystem::path(config_.dir) / config_.policies_file).string();
+    reload_.add(
+        "policies-file", [this] { return read_policies(); }, [path] { return std::vector{path}; });
   }
   if (!config_.cluster_topology.empty())
-    reload_.add("cluster-topology", [this] { return reload_topology(); });
+    reload_.add(
+        "cluster-topology", [this] { return reload_topology(); },
+        [this] { return std::vector{config_.cluster_topology}; });
   apply_limiting(config_, &limiters_);
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
 }
 
 storage::Status Server::open(OpeningLines::Tell tell) {
+  look_at_files();  // before they are read, or a change while the data is opened is missed
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
   if (uses_tls(config_)) {
     if (const auto loaded = sessions_.tls().load(config_); !loaded)
@@ -329,6 +346,7 @@ void Server::tick() {
   if (recovers) report_.end_phase("recovery", clock_.steady_ns());
   persistence_.checkpoints.advance();
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
+  look_at_files();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);
@@ -340,6 +358,11 @@ void Server::drop_overrides() {
   if (!keys_.usable() || keys_.store_in_use().failed() || !shard_role_.serves()) return;
   limiters_.policies.drop_some();
   if (!keys_.failure().ok()) keys_.running().roll_back();
+}
+
+void Server::look_at_files() {
+  if (!config_.watch_files) return reload_.forget_files();
+  reload_.run_if_changed(clock_.steady_ns());
 }
 
 void Server::apply_config(const std::vector<std::string>& changed) {
