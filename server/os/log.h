@@ -29,8 +29,8 @@ void flush_log();
 // How much an event matters.
 enum class EventLevel { kDebug, kInfo, kWarning, kError, kCritical };
 
-// Writes a line whose text `format` and its arguments make, in fmt's syntax. One function serves all
-// callers, since what formats takes long to compile.
+// Writes a line whose text `format` and its arguments make, in fmt's syntax. One function serves
+// all callers, since what formats takes long to compile.
 void write_log(EventLevel level, fmt::string_view format, fmt::format_args args);
 
 template <typename... Args>

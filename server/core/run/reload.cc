@@ -25,7 +25,7 @@ void Reload::run_if_changed(int64_t steady_ns) {
     for (std::string& path : participant.files()) paths.push_back(std::move(path));
   }
   const FileWatch::Paths changed = watch_.look(paths, steady_ns);
-  for (const std::string& path : changed) spdlog::info("watch-files: {} has changed", path);
+  for (const std::string& path : changed) log_info("watch-files: {} has changed", path);
   if (!changed.empty()) (void)run();
 }
 
