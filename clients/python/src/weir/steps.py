@@ -121,22 +121,22 @@ class Engine:
 
     # Asking weir.
 
-    def ask(self, commands: tuple[Command, ...], wait: float | None = None,
-            end: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
-        """The replies, or None if weir does not answer; the last one's error is raised if it is the program's.
+    def end(self) -> float:
+        """By when a call that begins now has its verdict, of all that it asks: an instant of time.monotonic()."""
+        return time.monotonic() + self.options.deadline
 
-        With `wait` the call waits up to so many seconds in weir. With `end` it is over by that instant, if that is
-        before the deadline's end.
+    def ask(self, commands: tuple[Command, ...], end: float,
+            waits: bool = False) -> Generator[Effect, Any, list[Any] | None]:
+        """The replies, or None if weir does not answer by that instant; the last one's error is raised if it is the
+        program's. `waits`: it waits in weir. Where there is no time any more nothing is asked, which says nothing of weir.
         """
-        last = time.monotonic() + self.options.deadline + (wait or 0.0)
-        end = last if end is None else min(end, last)
-        failure = Failure.LATE
+        failure = None
         for left in range(self.options.attempts, 0, -1):
             now = time.monotonic()
             if now >= end:
                 break
             try:
-                replies: list[Any] = yield Send(commands, end if wait else now + (end - now) / left, wait is not None)
+                replies: list[Any] = yield Send(commands, end if waits else now + (end - now) / left, waits)
                 if isinstance(replies[-1], Exception):
                     raise replies[-1]
                 return replies
@@ -147,7 +147,8 @@ class Engine:
                 failure = found
                 if found is Failure.NO_WRITES:
                     break
-        self.failed(failure)
+        if failure is not None:
+            self.failed(failure)
         return None
 
     def plan(self, key: str) -> tuple[bool, HandBack | None]:
