@@ -142,9 +142,17 @@ def _reserve_here(engine: Engine, key: str, cost: int, max_wait: float | None) -
     return Reservation(True, wait, None, verdict.source)
 
 
+def renew(engine: Engine, key: str, number: int) -> Generator[Effect, Any, int | None]:
+    """Asked while weir is away, too, for a lease does not wait for the next probe. None if weir does not answer."""
+    end = engine.end()
+    yield from engine.probing()
+    replies = yield from engine.ask((("RL.RENEW", key, number),), end)
+    return None if replies is None else replies[-1]
+
+
 def of_id(engine: Engine, name: str, key: str, number: int, *more: str,
           end: float | None = None) -> Generator[Effect, Any, Any]:
-    """RL.SETTLE, RL.CANCEL, RL.RENEW, RL.RELEASE: each may be sent again. None if weir does not answer."""
+    """RL.SETTLE, RL.CANCEL, RL.RELEASE: each may be sent again. None if weir does not answer."""
     end = engine.end() if end is None else end
     asks, _ = engine.plan(key)
     yield from engine.probing()
