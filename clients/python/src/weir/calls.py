@@ -127,19 +127,10 @@ def reserve(engine: Engine, key: str, cost: int = 1, max_wait: float | None = No
         replies = yield from engine.ask(((*command, "ID", token or new_id()),), end)
         if replies is not None:
             granted, wait_ms, booking = replies[-1]
-            if granted and engine.specs is not None:
-                engine.note(key, cost)
+            engine.note(key, cost if granted else 0)
             return Reservation(bool(granted), verdicts.seconds(wait_ms), booking)
-    return _reserve_here(engine, key, cost, max_wait)
-
-
-def _reserve_here(engine: Engine, key: str, cost: int, max_wait: float | None) -> Reservation:
-    verdict = engine.decide(key, cost)
-    wait = verdict.retry_after
-    if verdict.allowed or wait is None or verdict.source == "closed" or (max_wait is not None and wait > max_wait):
-        return Reservation(verdict.allowed, wait, None, verdict.source)
-    engine.charge(key, cost)
-    return Reservation(True, wait, None, verdict.source)
+    booked, verdict = engine.book(key, cost, max_wait)
+    return Reservation(booked, verdict.retry_after, None, verdict.source)
 
 
 def renew(engine: Engine, key: str, number: int) -> Generator[Effect, Any, int | None]:

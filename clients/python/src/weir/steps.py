@@ -12,7 +12,7 @@ from typing import Any
 from . import verdict as verdicts
 from .core.breaker import Failure
 from .core.core import Away, Core, Cost, HandBack
-from .core.mirror import cost_of
+from .core.mirror import Decision, cost_of
 from .core.specs import parse, words_of
 from .effects import Beside, Command, Effect, Send
 from .errors import failure_of
@@ -183,15 +183,26 @@ class Engine:
             if upto and not decision.allowed and decision.deciding and decision.deciding.remaining > 0:
                 cost = min(cost_of(cost, 0), decision.deciding.remaining)
                 decision = self.core.decide(key, cost, now, charge=charge)
+        return self._here_verdict(decision, cost)
+
+    def _here_verdict(self, decision: Decision, cost: Cost) -> Verdict:
         mode = self.core.away_mode
         source = "local" if mode is Away.STRICT else mode.value
         return verdicts.of_decision(decision, source, cost if isinstance(cost, int) else max(cost), self.policy)
+
+    def book(self, key: str, cost: int, wait_max: float | None) -> tuple[bool, Verdict]:
+        """A booking without weir, of at most so many seconds: whether there is one, and what a take would have been told."""
+        with self.lock:
+            self._here += 1
+            booked, decision = self.core.book(key, cost, None if wait_max is None else wait_max * 1e3,
+                                              time.monotonic() * 1e3)
+        return booked, self._here_verdict(decision, cost)
 
     def note(self, key: str, cost: int) -> None:
         """weir has granted so much in an answer without FULL."""
         with self.lock:
             self._asked += 1
-            self.core.answered(key, time.monotonic() * 1e3, cost)
+            self.core.answered(key, time.monotonic() * 1e3, cost, specs=self.core.known)
 
     def charge(self, key: str, cost: int) -> None:
         with self.lock:
