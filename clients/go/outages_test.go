@@ -240,6 +240,15 @@ func TestOtherCallsWhileAway(t *testing.T) {
 	equal(t, "released", verdict(leases.Peek(ctx, "pool")).Allowed, true)
 	unknown := limiter(t, calls.Weir(), "POLICY unknown")
 	equal(t, "what is not known", must[weir.Reservation](t)(unknown.Reserve(ctx, "k")).Granted, false)
+	equal(t, "what is not known", verdict(unknown.Acquire(ctx, "k", time.Millisecond)).Allowed, false)
+	equal(t, "what is not known", must[weir.Verdicts](t)(weir.TakeAll(ctx, unknown.Part("k", 1))).Allowed, false)
+	var denied *weir.DeniedError
+	if _, err := unknown.Hold(ctx, "k", 1); !errors.As(err, &denied) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := unknown.Lease(ctx, "k"); !errors.As(err, &denied) {
+		t.Errorf("got %v", err)
+	}
 	all := must[weir.Verdicts](t)(weir.TakeAll(ctx, calls.Part("k", 6), leases.Part("pool", 1)))
 	equal(t, "take all", all.Index, 0)
 	equal(t, "more than the share", all.RetryAfter(), weir.Never)
