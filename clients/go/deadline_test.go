@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,7 +14,8 @@ import (
 	"weir/clients/go/internal/core"
 )
 
-// One deadline for each call, however many requests it makes; by the clock of a bubble.
+// One deadline for each call, however many requests it makes, and one ID for each of them, however often it is sent; by the
+// clock of a bubble.
 
 const (
 	within = 100 * time.Millisecond
@@ -25,6 +28,29 @@ type peer struct {
 	answered uint // a bit for each request
 	crosses  bool // keys of RL.MTAKE are in several slots
 	asked    atomic.Int64
+	lock     sync.Mutex
+	ids      map[string][]string // of all that charges, by what it is
+}
+
+// note keeps the ID of what charges.
+func (p *peer) note(command []any) {
+	name := fmt.Sprint(command[0])
+	if !slices.Contains([]string{"RL.TAKE", "RL.ACQUIRE", "RL.RESERVE", "RL.MTAKE"}, name) {
+		return
+	}
+	// A lot, which is held, and a call's own cost are two.
+	what, token := fmt.Sprint(name, command[1], slices.Contains(command, any("HOLD")), command[len(command)-1]), ""
+	if at := slices.Index(command, any("ID")); at >= 0 {
+		token = fmt.Sprint(command[at+1])
+		if at+2 == len(command) { // no last word says what it is
+			what = fmt.Sprint(name, command[1], command[at-2:at])
+		}
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if !slices.Contains(p.ids[what], token) {
+		p.ids[what] = append(p.ids[what], token)
+	}
 }
 
 type crossSlot struct{}
@@ -34,6 +60,9 @@ func (crossSlot) RedisError()   {}
 
 func (p *peer) send(ctx context.Context, commands [][]any) []reply {
 	deadline, _ := ctx.Deadline()
+	for _, command := range commands {
+		p.note(command)
+	}
 	number := p.asked.Add(1) - 1
 	if number >= depth || p.answered>>number&1 == 0 {
 		<-ctx.Done()
@@ -130,7 +159,7 @@ func of[T any](_ T, err error) error {
 	return err
 }
 
-func TestOneDeadline(t *testing.T) {
+func TestOneDeadlineAndOneID(t *testing.T) {
 	for _, limits := range []string{"100/1m", "100/1m FIXED 1000/1h"} {
 		for _, call := range calls {
 			for _, crosses := range []bool{false, true} {
@@ -141,7 +170,7 @@ func TestOneDeadline(t *testing.T) {
 					asked := int64(0)
 					for answered := range uint(1 << depth) {
 						synctest.Test(t, func(t *testing.T) {
-							to := &peer{answered: answered, crosses: crosses}
+							to := &peer{answered: answered, crosses: crosses, ids: map[string][]string{}}
 							on := owing(t, limits, to)
 							begin := time.Now()
 							if err := call.call(context.Background(), on); err != nil {
@@ -152,6 +181,11 @@ func TestOneDeadline(t *testing.T) {
 							}
 							asked = max(asked, to.asked.Load())
 							time.Sleep(time.Hour) // for what goes on beside
+							for what, tokens := range to.ids {
+								if len(tokens) != 1 || tokens[0] == "" {
+									t.Errorf("%b: %s has the IDs %q", answered, what, tokens)
+								}
+							}
 						})
 					}
 					if asked < 2 {

@@ -254,6 +254,27 @@ func TestOtherCallsWhileAway(t *testing.T) {
 	equal(t, "more than the share", all.RetryAfter(), weir.Never)
 }
 
+func TestABookingIsKnownWhenWeirGoes(t *testing.T) {
+	t.Parallel()
+	server := weirtest.Start(t)
+	on := connect(t, server.URL())
+	if err := on.SetPolicy(ctx, "free", "10/1h BURST 9"); err != nil {
+		t.Fatal(err)
+	}
+	verdict := must[weir.Verdict](t)
+	for _, limits := range []string{"POLICY free", "10/1h BURST 9"} {
+		free := limiter(t, on, limits, weir.Processes(2))
+		equal(t, "take", verdict(free.Take(ctx, limits)).Allowed, true)
+		equal(t, "reserve", must[weir.Reservation](t)(free.Reserve(ctx, limits, weir.Cost(3))).Granted, true)
+		equal(t, "left", verdict(free.Peek(ctx, limits, weir.Cost(0))).Remaining, 6)
+		defer func() { // while weir is away: five less four are left
+			equal(t, limits, verdict(free.Take(ctx, limits)).Allowed, true)
+			equal(t, limits, verdict(free.Take(ctx, limits)).Allowed, false)
+		}()
+	}
+	server.Kill()
+}
+
 func TestLeaseOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	server := weirtest.Start(t)

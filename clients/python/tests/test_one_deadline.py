@@ -1,4 +1,5 @@
-"""One deadline for each call, however many requests it makes: the steps alone, by a clock that stands still between them."""
+"""One deadline for each call, however many requests it makes, and one ID for each of them, however often it is sent: the
+steps alone, by a clock that stands still between them."""
 
 import contextlib
 import itertools
@@ -106,11 +107,25 @@ CALLS = {
 CALLS["take_all over slots"] = CALLS["take_all"]
 
 
-class OneDeadline(unittest.TestCase):
-    def longest(self, limits, name):
-        """Beyond what the call may take, of all that weir may do."""
+CHARGE = {"RL.TAKE", "RL.ACQUIRE", "RL.RESERVE", "RL.MTAKE"}
+
+
+def ids(sent):
+    """Those of all that charges, by what it is: by its name, its key and its last option before the ID."""
+    found = {}
+    for name, *words in (command for send in sent for command in send.commands):
+        if name in CHARGE:
+            place = words.index("ID") if "ID" in words else None
+            token = None if place is None else words[place + 1]
+            what = (name, words[0], words[-1] if words[-1] in ("HEADERS", "FULL") else words[place - 2:place] if place else 0)
+            found.setdefault(str(what), set()).add(token)
+    return found
+
+
+class Calls(unittest.TestCase):
+    def played(self, limits, name):
+        """Of all that weir may do: how much longer than it may the call takes, and what it sends."""
         wait_s, steps_of = CALLS[name]
-        longest, most = float("-inf"), 0
         for answered in itertools.product((True, False), repeat=DEPTH):
             clock = Clock()
             with contextlib.ExitStack() as patches:
@@ -119,16 +134,18 @@ class OneDeadline(unittest.TestCase):
                 steps, begin = steps_of(limiter(clock, limits)), clock.now
                 world = World(clock, answered, "slots" in name)
                 world.run(steps)
-            longest = max(longest, clock.now - begin - wait_s - DEADLINE_S)
-            most = max(most, len(world.sent))
-        return longest, most
+            yield clock.now - begin - wait_s - DEADLINE_S, world.sent
 
-    def test_all_calls(self):
+    def test_one_deadline_and_one_id(self):
         for limits, name in itertools.product(("100/1m", "100/1m FIXED 1000/1h"), CALLS):
             with self.subTest(name, limits=limits):
-                longest, most = self.longest(limits, name)
+                most = 0
+                for longer, sent in self.played(limits, name):
+                    self.assertLess(longer, 0.001)
+                    most = max(most, len(sent))
+                    for what, tokens in ids(sent).items():
+                        self.assertEqual((len(tokens), None in tokens), (1, False), what)
                 self.assertGreaterEqual(most, 2, "it was asked again")
-                self.assertLess(longest, 0.001)
 
 
 if __name__ == "__main__":
