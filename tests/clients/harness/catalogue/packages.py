@@ -39,5 +39,5 @@ CLIENTS = [
     package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
     package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
     package("go", "Go", go_package, via="go-redis 9", in_ci=True),
-    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1"),
+    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1", in_ci=True),
 ]

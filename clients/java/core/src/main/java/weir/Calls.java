@@ -39,6 +39,10 @@ final class Calls {
 
   /** `hold` is null for a take that is final. */
   static CompletableFuture<Verdict> take(Engine engine, Take take, Duration hold) {
+    return take(engine, take, hold, engine.endNs());
+  }
+
+  static CompletableFuture<Verdict> take(Engine engine, Take take, Duration hold, long endNs) {
     String key = take.key();
     Plan plan = engine.plan(key);
     if (!plan.asks()) {
@@ -50,27 +54,28 @@ final class Calls {
     HandBack back = plan.handBack();
     List<Command> commands =
         back == null ? List.of(command) : List.of(engine.handBackCommand(key, back), command);
-    return engine.ask(commands).thenCompose(replies -> {
+    return engine.ask(commands, endNs).thenCompose(replies -> {
       if (replies == null) {
         return CompletableFuture.completedFuture(engine.decide(key, take.cost(), take.takesWhatThereIs(), true));
       }
       CompletableFuture<Void> before = back == null || replies.get(0) instanceof Throwable
-          ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, replies.get(0));
+          ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, replies.get(0), endNs);
       return before.thenApply(nothing -> engine.learn(key, last(replies), take.cost()));
     });
   }
 
-  /** In a request of its own, before a call that is no take. */
-  static CompletableFuture<Void> handBack(Engine engine, String key, HandBack back) {
+  /** In a request of its own, before a call that is no take; both end by the same instant. */
+  static CompletableFuture<Void> handBack(Engine engine, String key, HandBack back, long endNs) {
     if (back == null) {
       return CompletableFuture.completedFuture(null);
     }
-    return engine.ask(List.of(engine.handBackCommand(key, back))).thenCompose(replies ->
-        replies == null ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, last(replies)));
+    return engine.ask(List.of(engine.handBackCommand(key, back)), endNs).thenCompose(replies -> replies == null
+        ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, last(replies), endNs));
   }
 
   // Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there.
-  private static CompletableFuture<Void> handedBack(Engine engine, String key, HandBack back, Object reply) {
+  private static CompletableFuture<Void> handedBack(Engine engine, String key, HandBack back, Object reply,
+      long endNs) {
     boolean denied = ((List<?>) reply).get(0).equals(0L);
     if (back.costs().isOne() || !denied) {
       engine.handedBack(key, back);
@@ -78,7 +83,7 @@ final class Calls {
     }
     Command command = engine.command("RL.TAKE", key, "COST", Long.toString(back.costs().most()), "UPTO", "ID",
         back.id() + "u");
-    return engine.ask(List.of(command)).thenAccept(replies -> {
+    return engine.ask(List.of(command), endNs).thenAccept(replies -> {
       if (replies != null) {
         engine.handedBack(key, back);
       }
@@ -90,7 +95,7 @@ final class Calls {
       return CompletableFuture.completedFuture(engine.decide(key, cost, false, false));
     }
     Command command = engine.command("RL.PEEK", key, "COST", cost.toString(), "HEADERS");
-    return engine.ask(List.of(command)).thenApply(replies ->
+    return engine.ask(List.of(command), engine.endNs()).thenApply(replies ->
         replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies)));
   }
 
@@ -118,12 +123,13 @@ final class Calls {
       if (!plan.asks()) {
         return here();
       }
-      return handBack(engine, take.key(), plan.handBack()).thenCompose(nothing -> {
-        long left = Math.max(NS_PER_MS, leftNs());
+      long atLatest = endNs + engine.weir.options().deadlineNs();
+      long end = engine.endNs();
+      return handBack(engine, take.key(), plan.handBack(), end - atLatest < 0 ? end : atLatest).thenCompose(nothing -> {
         List<String> words = options(take, null);
-        words.addAll(List.of("TIMEOUT", Long.toString(Math.max(1, left / NS_PER_MS)), "ID", take.id().get(),
+        words.addAll(List.of("TIMEOUT", Long.toString(Math.max(1, leftNs() / NS_PER_MS)), "ID", take.id().get(),
             "HEADERS"));
-        return engine.ask(engine.command("RL.ACQUIRE", take.key(), words), left, sent::set);
+        return engine.ask(engine.command("RL.ACQUIRE", take.key(), words), atLatest, sent::set);
       }).thenCompose(replies -> replies == null ? here()
           : CompletableFuture.completedFuture(engine.learn(take.key(), last(replies), take.cost())));
     }
@@ -143,6 +149,7 @@ final class Calls {
   /** `maxWait` is null for however long. */
   static CompletableFuture<Reservation> reserve(Engine engine, Take take, Duration maxWait) {
     String key = take.key();
+    long endNs = engine.endNs();
     Plan plan = engine.plan(key);
     if (!plan.asks()) {
       return CompletableFuture.completedFuture(reserveHere(engine, take, maxWait));
@@ -153,7 +160,7 @@ final class Calls {
     }
     words.addAll(List.of("ID", take.id().orElseGet(Engine::newId)));
     Command command = engine.command("RL.RESERVE", key, words);
-    return handBack(engine, key, plan.handBack()).thenCompose(nothing -> engine.ask(List.of(command)))
+    return handBack(engine, key, plan.handBack(), endNs).thenCompose(nothing -> engine.ask(List.of(command), endNs))
         .thenApply(replies ->
             replies == null ? reserveHere(engine, take, maxWait) : booked(engine, take, last(replies)));
   }
@@ -190,8 +197,8 @@ final class Calls {
     }
     List<String> words = new ArrayList<>(List.of(Long.toString(id)));
     words.addAll(List.of(more));
-    return engine.ask(List.of(Command.of(name, key, words))).thenApply(replies ->
-        replies == null ? Optional.empty() : Optional.of(last(replies) == null ? NOTHING : last(replies)));
+    return engine.ask(List.of(Command.of(name, key, words)), engine.endNs()).thenApply(replies -> replies == null
+        ? Optional.empty() : Optional.of(last(replies) == null ? NOTHING : last(replies)));
   }
 
   /** The reply null: weir has answered, and knows of no such id. */

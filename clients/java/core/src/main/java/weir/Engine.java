@@ -81,8 +81,7 @@ final class Engine {
     return core.known();
   }
 
-  // Away and back. Outside the lock: a listener may ask for state().
-
+  /** Away and back. */
   private void change(boolean away, Optional<Failure> cause) {
     long lasted;
     synchronized (this) {
@@ -92,7 +91,7 @@ final class Engine {
       awayNs += away ? 0 : lasted;
     }
     Change change = new Change(away, cause, Duration.ofNanos(lasted));
-    listeners.forEach(listener -> listener.accept(change));
+    listeners.forEach(listener -> weir.listening().execute(() -> listener.accept(change)));
   }
 
   private void failed(Failure failure) {
@@ -156,20 +155,23 @@ final class Engine {
     return replies.get(replies.size() - 1) instanceof Throwable error ? error : null;
   }
 
-  /**
-   * The replies, or null if weir does not answer; the last one's error is raised if it is the program's.
-   */
-  CompletableFuture<List<Object>> ask(List<Command> commands) {
-    return new Attempts(commands, System.nanoTime() + weir.options().deadlineNs(), null)
-        .go(weir.options().attempts(), Failure.LATE);
+  /** When a call that begins now is over, with all that it sends before. */
+  long endNs() {
+    return System.nanoTime() + weir.options().deadlineNs();
   }
 
   /**
-   * The same of a call that waits so long in weir; `sent` is told what can be cancelled.
+   * The replies, or null if weir does not answer by that end; the last one's error is raised if it is the program's.
    */
-  CompletableFuture<List<Object>> ask(Command command, long waitNs, Consumer<CompletableFuture<?>> sent) {
-    return new Attempts(List.of(command), System.nanoTime() + weir.options().deadlineNs() + waitNs, sent)
-        .go(weir.options().attempts(), Failure.LATE);
+  CompletableFuture<List<Object>> ask(List<Command> commands, long endNs) {
+    return new Attempts(commands, endNs, null).go(weir.options().attempts(), null);
+  }
+
+  /**
+   * The same of a call that waits in weir; `sent` is told what can be cancelled.
+   */
+  CompletableFuture<List<Object>> ask(Command command, long endNs, Consumer<CompletableFuture<?>> sent) {
+    return new Attempts(List.of(command), endNs, sent).go(weir.options().attempts(), null);
   }
 
   private final class Attempts {
@@ -183,10 +185,13 @@ final class Engine {
       this.sent = sent;
     }
 
+    // `before` is how the last attempt failed, null at first: what was not sent for want of time has not failed.
     CompletableFuture<List<Object>> go(int left, Failure before) {
       long now = System.nanoTime();
-      if (left == 0 || now >= endNs) {
-        failed(before);
+      if (left == 0 || now - endNs >= 0) {
+        if (before != null) {
+          failed(before);
+        }
         return CompletableFuture.completedFuture(null);
       }
       long until = sent != null ? endNs : now + (endNs - now) / left;

@@ -161,7 +161,7 @@ public final class Core {
     }
     seen = known;
     Entry entry = mirror.find(key, known);
-    if (entry == null) {
+    if (entry == null || entry.unknown) {
       entry = mirror.add(key, known, share(), now);
     }
     entry.blocked = answer.blocked();
@@ -241,6 +241,7 @@ public final class Core {
         return null;
       }
       entry = mirror.add(key, seen, share(), now);
+      entry.unknown = true;
       entry.drainedIn = breaker.absences();
       entry.drain(share(), now);
     } else if (mode == Away.STRICT && !breaker.isAway()) { // one time-out, which is no absence yet
