@@ -44,7 +44,7 @@ export class Weir {
 
   /**
    * `to` is a url, redis:// or rediss://, or a client of ioredis (Redis, its sentinels too, Cluster) or node-redis
-   * (createClient, createSentinel, createCluster), which stays its owner's to close.
+   * (createClient, createCluster), which stays its owner's to close.
    */
   constructor(to: string | ClientLike, options: WeirOptions = {}) {
     const { deadlineMs = 100, retries = 1, batch = false } = options;
