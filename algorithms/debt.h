@@ -8,7 +8,7 @@
 //
 // It must not know how long a permit takes or how idle time is stored. `Kind` knows; it has
 //     int64_t next_free_ns
-//     static Kind at(limit, state, now_ns)             settled: idle time is stored
+//     static Kind at(limit, state, now_ns)             brought up to now_ns: idle time is stored
 //     static int64_t dearest(limit)                    the longest time of a permit, in intervals
 //     State state() const
 //     Kind spend(limit, cost) const                    the next request waits for these

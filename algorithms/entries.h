@@ -1,9 +1,9 @@
 // Entries: what an algorithm keeps outside its State, one record each, so that changing one costs
 // one record however many there are. They are the grants of a log, sub-windows, or leases.
 //
-// Storage implements this interface; tests do so with a std::map. It must not know what an
-// algorithm means by an entry: it keeps three numbers. So the laws run over millions of random
-// lives in seconds. What is given up is inlining across it.
+// Storage implements this interface; tests do so with a std::map. Storage must not know what an
+// algorithm means by an entry: it keeps three numbers. That makes tests over millions of random
+// histories fast. What is given up is inlining across the interface.
 //
 // Invariants
 //  1. Ids are unique. The order is by at_ns, then by id, and `rank` counts in it from 0.

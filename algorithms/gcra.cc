@@ -30,13 +30,13 @@
 //     at ...334; starting anew from there loses 2/3 ns each time. So at capacity 1, and only
 //     there, a tat that passed less than one nanosecond ago still counts (invariant 3). Asked at
 //     every instant from new it then admits exactly 1 + floor(elapsed * count / period), as the
-//     larger capacities do without help. In return, two takes may lie one nanosecond nearer than I.
+//     larger capacities do without help. In return, two takes may be I minus one nanosecond apart.
 //  c. Clamping has to happen before a request is added, not after, else idle time is lent.
 //
 // Invariants
 //  1. 0 <= tat_ns <= kInstantNsMax + kAheadNsMax and 0 <= rem < rate_count.
 //  2. offset <= kAheadNsMax, so offset + fill fits 64 bits. Debt beyond it is refused as never.
-//  3. A settled offset is >= 0, or, at capacity 1 only, in (-1 ns, 0).
+//  3. A clamped offset is >= 0, or, at capacity 1 only, in (-1 ns, 0).
 //  4. A decision divides only for `remaining`, and in 64 bits whenever the product fits.
 //
 // What a clock step does. A step back moves now away from tat: the limiter seems emptier by the
@@ -125,7 +125,7 @@ int64_t permits_in(const Limit& limit, Exact room) {
   return static_cast<int64_t>(units_of(limit, room) / limit.rate_period_ns);
 }
 
-// Answers the time until full at `now_ns`, settled (invariants 2 and 3).
+// Answers the time until full at `now_ns`, clamped (invariants 2 and 3).
 Exact offset_at(const Limit& limit, Gcra gcra, int64_t now_ns) {
   const int64_t ahead_ns = gcra.tat_ns - now_ns;
   if (ahead_ns >= 0) [[likely]] {

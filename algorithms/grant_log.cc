@@ -21,7 +21,7 @@ Log log_of(const State& state) {
   return {uint64_t(words[0]), uint64_t(words[1]), words[2], words[3], words[4]};
 }
 
-State log_state(const Log& log) {
+State grants_state(const Log& log) {
   return {.words = {int64_t(log.total), int64_t(log.floor), log.newest_ns, log.carried,
                     log.carried_at_ns}};
 }
@@ -217,7 +217,7 @@ Verdict decide_by_log(const GrantRules& rules, State& state, const Request& requ
   if (request.peek) return taken;
   WEIR_REQUIRE(request.entries != nullptr);
   grant(rules, log, *request.entries, sight, request.cost);
-  state = log_state(log);
+  state = grants_state(log);
   taken.changed = true;
   return taken;
 }
@@ -249,7 +249,7 @@ Verdict refund_to_log(const GrantRules& rules, State& state, const Refund& refun
       take_back_newest(log, *refund.entries, sight, logged);
     }
     if (log.carried == 0) log.carried_at_ns = 0;
-    state = log_state(log);
+    state = grants_state(log);
     sight = sight_at(rules, log, refund.entries, now_ns);
   }
   Verdict verdict = verdict_at(rules, log, refund.entries, sight, now_ns);
@@ -340,7 +340,7 @@ Verdict settle_in_log(const GrantRules& rules, State& state, const Settle& settl
     log.carried = sight.carried - (changed ? std::min(-more, sight.carried) : 0);
     if (log.carried == 0) log.carried_at_ns = 0;
   }
-  state = log_state(log);
+  state = grants_state(log);
   Verdict verdict =
       verdict_at(rules, log, settle.entries, sight_at(rules, log, settle.entries, now_ns), now_ns);
   verdict.changed = changed;
@@ -359,7 +359,7 @@ State carry_over_log(const GrantChange& change, const State& state, const Entrie
     log.carried = sight.used();
     log.carried_at_ns = stamp_at(change.to, sight);
   }
-  return log_state(log);
+  return grants_state(log);
 }
 
 int64_t log_expires_at_ns(const GrantRules& rules, const State& state) {
@@ -370,7 +370,7 @@ int64_t log_expires_at_ns(const GrantRules& rules, const State& state) {
   return expires_ns;
 }
 
-void write_log_state(const State& state, Writer& out) {
+void write_grants(const State& state, Writer& out) {
   const Log log = log_of(state);
   out.varint(log.total);
   out.varint(log.floor);
@@ -379,7 +379,7 @@ void write_log_state(const State& state, Writer& out) {
   if (log.carried > 0) out.varint(uint64_t(log.carried_at_ns));
 }
 
-bool read_log_state(Reader& in, State& state) {
+bool read_grants(Reader& in, State& state) {
   Log log{.total = in.varint(), .floor = in.varint()};
   log.newest_ns = int64_t(in.varint());
   log.carried = int64_t(in.varint());
@@ -387,7 +387,7 @@ bool read_log_state(Reader& in, State& state) {
   const auto instant = [](int64_t ns) { return ns >= 0 && ns <= kInstantNsMax; };
   if (!in.ok() || !instant(log.newest_ns) || !instant(log.carried_at_ns)) return false;
   if (log.carried < 0 || log.carried > kCapacityMax) return false;
-  state = log_state(log);
+  state = grants_state(log);
   return true;
 }
 

@@ -59,7 +59,7 @@ State carry_over_log(const GrantChange& change, const State& state, const Entrie
 int64_t log_expires_at_ns(const GrantRules& rules, const State& state);
 
 // DO NOT CHANGE: on disk. At most 48 bytes.
-void write_log_state(const State& state, Writer& out);
-bool read_log_state(Reader& in, State& state);
+void write_grants(const State& state, Writer& out);
+bool read_grants(Reader& in, State& state);
 
 }  // namespace weir::algorithms

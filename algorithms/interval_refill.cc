@@ -19,7 +19,7 @@ int64_t refills_for(const Limit& limit, int64_t permits) {
   return permits <= 0 ? 0 : (permits - 1) / limit.count + 1;
 }
 
-// Answers the wait until so many more permits are there. REQUIRES: settled at now_ns.
+// Answers the wait until so many more permits are there. REQUIRES: `at` is that of now_ns.
 int64_t wait_for(const Limit& limit, const IntervalLevel& at, int64_t now_ns, int64_t permits) {
   if (permits <= 0) return 0;
   return at.grid_ns - now_ns + refills_for(limit, permits) * limit.period_ns;

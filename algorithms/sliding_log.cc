@@ -87,9 +87,9 @@ int64_t expires_log(const Limit& limit, const State& state) {
   return log_expires_at_ns(log_rules_of(limit), state);
 }
 
-void write_log(const Limit&, const State& state, Writer& out) { write_log_state(state, out); }
+void write_log(const Limit&, const State& state, Writer& out) { write_grants(state, out); }
 
-bool read_log(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
+bool read_log(const Limit&, Reader& in, State& state) { return read_grants(in, state); }
 
 // SLIDINGLOG count/period
 constexpr Grammar kSlidingLogGrammar = {Grammar::Rate::kPerPeriod, {}, plain_spec, rate_of};

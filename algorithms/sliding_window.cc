@@ -114,9 +114,9 @@ int64_t expires_window(const Limit& limit, const State& state) {
   return log_expires_at_ns(window_rules_of(limit), state);
 }
 
-void write_window(const Limit&, const State& state, Writer& out) { write_log_state(state, out); }
+void write_window(const Limit&, const State& state, Writer& out) { write_grants(state, out); }
 
-bool read_window(const Limit&, Reader& in, State& state) { return read_log_state(in, state); }
+bool read_window(const Limit&, Reader& in, State& state) { return read_grants(in, state); }
 
 // SLIDINGWINDOW count/period [BUCKETS n] [PERBUCKET m]
 constexpr int64_t kBucketsDefault = 10;

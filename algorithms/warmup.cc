@@ -40,8 +40,9 @@
 //
 // Invariants
 //  1. 0 <= stored <= max.
-//  2. What is promised for an instant is computed from the state as it was stored, never from a
-//     half-way settled one: so a promise of `reset_after` does not move while nothing is taken.
+//  2. What is promised for an instant is computed from the state as it was stored, never from one
+//     brought up to an instant in between: so a promise of `reset_after` does not move while
+//     nothing is taken.
 #include <algorithm>
 #include <bit>
 #include <cmath>

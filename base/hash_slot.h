@@ -4,7 +4,7 @@
 // 16384. If the key has a '{' and a '}' after it with something in between, only what stands
 // between the first '{' and the first '}' after it is hashed: the hash tag. Source: the Redis
 // Cluster specification, "Key distribution model". DO NOT CHANGE: clients compute the same, and
-// positions on disk begin with it.
+// key orders on disk begin with it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // weir-server: reads the configuration, opens the data, serves until told to stop. What it does in
-// place of that (--check and the like) is in upkeep/.
+// place of that (--check and the like) is in offline/.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/config/config_access.h"
 #include "server/config/config_faults.h"
 #include "server/config/config_options.h"
@@ -24,6 +24,7 @@
 #include "server/failover/copies/snapshot_pull.h"
 #include "server/failover/member/join_shard.h"
 #include "server/net/daemon.h"
+#include "server/offline/offline_tools.h"
 #include "server/os/clock.h"
 #include "server/os/heap.h"
 #include "server/os/log.h"
@@ -31,7 +32,6 @@
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
 #include "server/tls/tls_context.h"
-#include "server/upkeep/upkeep.h"
 
 namespace weir::server {
 namespace {
@@ -137,7 +137,7 @@ int serve(Config config) {
         if (shard) put_copy_in_place(config.dir);
         return make_store(config, descriptors.open_tables_max(), wake, shard);
       },
-      joined.member ? shard_command_families() : command_families(), seeds, replication);
+      joined.member ? shard_command_lists() : command_lists(), seeds, replication);
   server.sessions().set_descriptors(&descriptors);
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
@@ -168,7 +168,7 @@ int check_config(int argc, const char* const* argv) {
   config.storage = StorageForm::kMemory;
   SystemClock clock;
   Server server(
-      config, &clock, [&] { return make_store(config, 0, [] {}); }, command_families());
+      config, &clock, [&] { return make_store(config, 0, [] {}); }, command_lists());
   if (const storage::Status status = server.open(); !status.ok()) return fail(status.message());
   for (const std::string& fault : faults_when_open(server)) faults.push_back(fault);
   warn_of_open_secrets(config);
@@ -193,12 +193,12 @@ int main_in_namespace(int argc, char** argv) {
     std::printf(
         "usage: weir-server [weir.conf] [--option value ...]\n"
         "       weir-server --check-config [weir.conf] [--option value ...]\n%s\n%s",
-        upkeep_usage(), config_usage().c_str());
+        offline_tools_usage(), config_usage().c_str());
     return 0;
   }
   if (argc > 1 && std::strcmp(argv[1], "--check-config") == 0)
     return check_config(argc - 1, argv + 1);
-  if (const auto done = run_upkeep(argc, argv, command_families())) return *done;
+  if (const auto done = run_offline_tool(argc, argv, command_lists())) return *done;
   prepare_heap();
   Config config;
   if (const auto loaded = load_config(argc, argv, &config); !loaded)

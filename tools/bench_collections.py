@@ -6,7 +6,7 @@ that the sizes differ in nothing but the collections. Every run makes a fixed nu
 is measured until the server has nothing left to write, so its processor time includes write-back.
 
 Bytes written are those of the server's threads, as the system counts them: of the loop's thread the
-log, of the one beside it the passes, of RocksDB's its merges. For Redis they are the growth of its
+log, of the one beside it the write-backs, of RocksDB's its merges. For Redis they are the growth of its
 append-only file, which is kept from being rewritten.
 """
 
@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench_servers import figures
+from bench_servers import metrics
 
 LOADS = {"zadd": "ZADD", "zwindow": "ZADD, ZREMRANGEBYSCORE", "hincrby": "HINCRBY", "hset": "HSET",
          "list": "LPUSH, RPOP", "members": "SREM, SADD"}
@@ -28,10 +28,10 @@ FIRST_HEAD = ["server", "elements", "start ms", "first ms", "longest PING ms", "
 
 
 def wait_until_written(server, client):
-    """Until a pass has taken everything: what runs behind the commands belongs to them."""
+    """Until a write-back has taken everything: what runs behind the commands belongs to them."""
     end = time.monotonic() + WRITTEN_SECONDS
     while server.name.startswith("weir") and time.monotonic() < end:
-        info = figures(client.call("INFO", "storage"))
+        info = metrics(client.call("INFO", "storage"))
         if info["unwritten_entries"] == "0" and info["write_back_running"] == "0":
             return
         time.sleep(0.05)
@@ -39,9 +39,9 @@ def wait_until_written(server, client):
 
 def counters(server, client):
     """Processor seconds and bytes written by what: of a server that has nothing to do."""
-    counted = {"loop": 0, "cpu": server.cpu_seconds(), "log": 0, "passes": 0, "merges": 0}
+    counted = {"loop": 0, "cpu": server.cpu_seconds(), "log": 0, "write_backs": 0, "merges": 0}
     if server.name == "redis-aof":
-        counted["log"] = int(figures(client.call("INFO", "persistence"))["aof_current_size"])
+        counted["log"] = int(metrics(client.call("INFO", "persistence"))["aof_current_size"])
     for task in Path(f"/proc/{server.process.pid}/task").iterdir():
         name = (task / "comm").read_text().strip()
         is_loop = int(task.name) == server.process.pid
@@ -50,7 +50,7 @@ def counters(server, client):
         if not server.name.startswith("weir"):
             continue
         fields = dict(line.split(": ") for line in (task / "io").read_text().splitlines())
-        kind = "log" if is_loop else "merges" if name == "rocksdb:low" else "passes"
+        kind = "log" if is_loop else "merges" if name == "rocksdb:low" else "write_backs"
         if name != "rocksdb:high":  # shortens the log, some minutes later
             counted[kind] += int(fields["wchar"])
     return counted
@@ -80,7 +80,7 @@ def measure_once(bench, server, load, size, skip):
     spent = {name: after[name] - before[name] for name in after}
     for name in ("loop", "cpu"):
         result[name + "_us"] = spent[name] * 1e6 / result["replies"]
-    for name in ("log", "passes", "merges"):
+    for name in ("log", "write_backs", "merges"):
         result[name + "_bytes"] = spent[name] / result["replies"]
     result["wall_us"] = 1e6 / result["per_second"]
     return result
@@ -134,10 +134,10 @@ def power(number):
 
 
 # Field, title, digits, whether the largest size is compared with the least. What is written behind
-# the commands is not: few elements that are changed often are written once a pass.
+# the commands is not: few elements that are changed often are written once a write-back.
 TIME_FIELDS = [("wall_us", "wall", 2, True), ("loop_us", "loop", 2, True),
                ("cpu_us", "CPU", 2, True)]
-BYTE_FIELDS = [("log_bytes", "log", 1, True), ("passes_bytes", "passes", 1, False),
+BYTE_FIELDS = [("log_bytes", "log", 1, True), ("write_backs_bytes", "write-backs", 1, False),
                ("merges_bytes", "merges", 1, False)]
 
 

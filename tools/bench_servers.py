@@ -13,9 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support import servers  # noqa: E402
 from support.processes import CannotStart, end_with_parent, free_port  # noqa: E402
-from support.resp import figures  # noqa: E402
+from support.resp import metrics  # noqa: E402
 
-__all__ = ["SERVERS", "CannotStart", "Failure", "Server", "end_with_parent", "figures"]
+__all__ = ["SERVERS", "CannotStart", "Failure", "Server", "end_with_parent", "metrics"]
 
 SETTLE_SECONDS = 60
 

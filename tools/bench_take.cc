@@ -11,7 +11,7 @@
 
 #include "base/ascii.h"
 #include "base/time_units.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
@@ -68,7 +68,7 @@ void bench(const std::string& line, int decisions) {
   const auto disk = weir::storage::make_memory_disk({1, 2});
   Server server(
       Config(), &clock, [&] { return std::make_unique<weir::storage::MemoryStore>(disk); },
-      weir::server::command_families());
+      weir::server::command_lists());
   if (!server.open().ok()) std::abort();
   Session* session = server.connect(Peer()).value();
   std::vector<std::vector<std::string>> requests;

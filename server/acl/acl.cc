@@ -207,15 +207,15 @@ bool Acl::log_in(Session& session, std::string_view name, std::string_view passw
   return false;
 }
 
-Verdict Acl::check(const Session& session, const Command& command, Args args) const {
+AccessDecision Acl::check(const Session& session, const Command& command, Args args) const {
   return session.client().user().check(command, args);
 }
 
-void Acl::note(Session& session, const Command& command, Args args, Verdict verdict,
+void Acl::note(Session& session, const Command& command, Args args, AccessDecision decision,
                Context context) {
   const std::string_view object =
-      is_about_arguments(verdict.denial) ? args[verdict.position] : command.name;
-  denials_.add({.reason = reason_of(verdict.denial),
+      is_about_arguments(decision.denial) ? args[decision.position] : command.name;
+  denials_.add({.reason = reason_of(decision.denial),
                 .context = context,
                 .object = std::string(object.substr(0, kObjectBytesMax)),
                 .user = session.client().user().name(),
@@ -225,28 +225,28 @@ void Acl::note(Session& session, const Command& command, Args args, Verdict verd
 }
 
 Result<void, std::string> Acl::allow(Session& session, const Command& command, Args args) {
-  const Verdict verdict = check(session, command, args);
-  if (verdict.allowed()) return {};
+  const AccessDecision decision = check(session, command, args);
+  if (decision.allowed()) return {};
   const bool queues = session.transaction().open();
-  note(session, command, args, verdict, queues ? Context::kMulti : Context::kTopLevel);
-  return on_the_way_in(command, verdict.denial);
+  note(session, command, args, decision, queues ? Context::kMulti : Context::kTopLevel);
+  return on_the_way_in(command, decision.denial);
 }
 
 Result<void, std::string> Acl::allow_at_exec(Session& session, const Command& command, Args args) {
-  const Verdict verdict = check(session, command, args);
-  if (verdict.allowed()) return {};
-  note(session, command, args, verdict, Context::kMulti);
+  const AccessDecision decision = check(session, command, args);
+  if (decision.allowed()) return {};
+  note(session, command, args, decision, Context::kMulti);
   return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
          "EXEC call. This command is no longer allowed for the following reason: " +
-         std::string(at_exec(verdict.denial));
+         std::string(at_exec(decision.denial));
 }
 
 Result<void, std::string> Acl::allow_in_script(Session& session, const Command& command,
                                                Args args) {
-  const Verdict verdict = check(session, command, args);
-  if (verdict.allowed()) return {};
-  note(session, command, args, verdict, Context::kLua);
-  return in_script(verdict.denial);
+  const AccessDecision decision = check(session, command, args);
+  if (decision.allowed()) return {};
+  note(session, command, args, decision, Context::kLua);
+  return in_script(decision.denial);
 }
 
 Result<void, std::string> Acl::set_user(std::string_view name,

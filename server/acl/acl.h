@@ -52,8 +52,9 @@ class Acl {
               std::string_view command);
 
   // Answers why a request is denied; nothing is noted.
-  Verdict check(const Session& session, const Command& command, Args args) const;
-  void note(Session& session, const Command& command, Args args, Verdict verdict, Context context);
+  AccessDecision check(const Session& session, const Command& command, Args args) const;
+  void note(Session& session, const Command& command, Args args, AccessDecision decision,
+            Context context);
   // Allows a request on its way in, or notes the denial and answers it: "NOPERM ...".
   Result<void, std::string> allow(Session& session, const Command& command, Args args);
   // Does the same for a queued command at EXEC, whose rights may have gone since.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/time_units.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 namespace weir::server::acl {
 namespace {
@@ -50,7 +50,7 @@ void Denials::add(Denied denied, size_t entries_max) {
   while (entries_.size() > entries_max) entries_.pop_back();
 }
 
-void Denials::write_figures(FigureWriter& out) const {
+void Denials::write_metrics(MetricWriter& out) const {
   const auto count = [this](Reason reason) { return counts_[static_cast<size_t>(reason)]; };
   out.counter({"acl_access_denied_auth", "Log-ins that were denied."}, count(Reason::kAuth));
   out.counter({"acl_access_denied_cmd", "Requests denied for their command."},

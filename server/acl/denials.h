@@ -13,7 +13,7 @@
 #include <string_view>
 
 namespace weir::server {
-class FigureWriter;
+class MetricWriter;
 }  // namespace weir::server
 
 namespace weir::server::acl {
@@ -45,7 +45,7 @@ class Denials {
   void add(Denied denied, size_t entries_max);
   const std::deque<Denied>& entries() const { return entries_; }
   void clear() { entries_.clear(); }
-  void write_figures(FigureWriter& out) const;
+  void write_metrics(MetricWriter& out) const;
 
  private:
   std::deque<Denied> entries_;

@@ -134,7 +134,7 @@ bool Selector::allows_channel(std::string_view channel, bool is_pattern) const {
          });
 }
 
-Verdict Selector::check_limits(const Command& command, Args args) const {
+AccessDecision Selector::check_limits(const Command& command, Args args) const {
   LimitUse use;
   command.limit_use(args, &use);
   if (use.is_admins && !commands_.administers_limits()) return {.denial = Denial::kAdmin};
@@ -149,10 +149,10 @@ Verdict Selector::check_limits(const Command& command, Args args) const {
   return {};
 }
 
-Verdict Selector::check(const Command& command, Args args) const {
+AccessDecision Selector::check(const Command& command, Args args) const {
   if (!commands_.allow(command, args)) return {.denial = Denial::kCommand};
   if (command.limit_use != nullptr) {
-    if (const Verdict limits = check_limits(command, args); !limits.allowed()) return limits;
+    if (const AccessDecision limits = check_limits(command, args); !limits.allowed()) return limits;
   }
   if (!all_keys_ && has_keys(command)) {
     for (const KeyReference& key : find_keys(command, args)) {

@@ -21,7 +21,7 @@ namespace weir::server::acl {
 // Why a request is not allowed; a later reason is nearer to being allowed.
 enum class Denial : uint8_t { kNone, kCommand, kAdmin, kInline, kPolicy, kKey, kChannel };
 
-struct Verdict {
+struct AccessDecision {
   Denial denial = Denial::kNone;
   size_t position = 0;  // of the key, channel or policy, among the arguments
   bool allowed() const { return denial == Denial::kNone; }
@@ -39,7 +39,7 @@ class Selector {
   // Applies "+get", "~user:*", "%R~user:*", "&news", "allkeys", "policy~free*", "noinline" ...
   Applied apply(std::string_view rule);
 
-  Verdict check(const Command& command, Args args) const;
+  AccessDecision check(const Command& command, Args args) const;
   bool allows_everything() const {
     return commands_.all() && all_keys_ && all_channels_ && all_policies_ && inline_limits_;
   }
@@ -67,7 +67,7 @@ class Selector {
   Applied add_key_pattern(std::string_view rule);
   Applied add_channel_pattern(std::string_view pattern);
   Applied add_policy_pattern(std::string_view pattern);
-  Verdict check_limits(const Command& command, Args args) const;
+  AccessDecision check_limits(const Command& command, Args args) const;
   bool allows_key(std::string_view key, KeyUse use) const;
   std::vector<std::string> words() const;
 

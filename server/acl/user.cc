@@ -116,15 +116,15 @@ bool User::accepts_hash(std::string_view password_hash) const {
   return accepted;
 }
 
-Verdict User::check(const Command& command, Args args) const {
+AccessDecision User::check(const Command& command, Args args) const {
   if (unrestricted_) return {};
-  Verdict nearest{.denial = Denial::kCommand};
+  AccessDecision nearest{.denial = Denial::kCommand};
   for (const Selector& selector : selectors_) {
-    const Verdict verdict = selector.check(command, args);
-    if (verdict.allowed()) return verdict;
-    const bool is_nearer = verdict.denial == nearest.denial ? verdict.position > nearest.position
-                                                            : verdict.denial > nearest.denial;
-    if (is_nearer) nearest = verdict;
+    const AccessDecision decision = selector.check(command, args);
+    if (decision.allowed()) return decision;
+    const bool is_nearer = decision.denial == nearest.denial ? decision.position > nearest.position
+                                                             : decision.denial > nearest.denial;
+    if (is_nearer) nearest = decision;
   }
   return nearest;
 }

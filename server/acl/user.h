@@ -37,7 +37,7 @@ class User {
   // True if nothing is refused to the user: the test that every command makes.
   bool unrestricted() const { return unrestricted_; }
   // Asks the selectors in order. If none allows the request, answers why the nearest one does not.
-  Verdict check(const Command& command, Args args) const;
+  AccessDecision check(const Command& command, Args args) const;
   // Tells whether a selector that may read every key allows the request.
   bool reads_any_key(const Command& command, Args args) const;
   bool allows_channel(std::string_view channel, bool is_pattern) const;

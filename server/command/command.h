@@ -115,7 +115,7 @@ enum CommandFlag : uint32_t {
   kRunsQueued = 1 << 25,  // what is queued in the transaction is what it does
   // CLIENT's: CLIENT PAUSE does not hold it up, and CLIENT CACHING is not about it.
   kOfClient = 1 << 26,
-  // A shard's owner may answer it before the shared log has it
+  // A shard's primary may answer it before the shared log has it
   // (storage/replication/early_release.h): it takes permits; or it counts, where the option
   // uncommitted-commands says so.
   kTakes = 1 << 27,
@@ -209,7 +209,7 @@ struct Command {
   constexpr bool is_subcommand() const { return name.find('|') != std::string_view::npos; }
 };
 
-// The rows of each family; every file under commands/ defines one.
+// A list of rows; every file under commands/ defines one.
 using Commands = std::span<const Command>;
 
 }  // namespace weir::server

@@ -25,9 +25,9 @@ struct LowerName {
 
 }  // namespace
 
-CommandTable::CommandTable(std::span<const Commands> families) {
-  for (const Commands family : families) {
-    for (const Command& command : family) {
+CommandTable::CommandTable(std::span<const Commands> lists) {
+  for (const Commands list : lists) {
+    for (const Command& command : list) {
       WEIR_CHECK(by_name_.emplace(command.name, rows_.size()).second);
       indexes_.emplace(&command, rows_.size());
       rows_.push_back(&command);

@@ -12,8 +12,8 @@ namespace weir::server {
 
 class CommandTable {
  public:
-  // Makes the table of the rows of all families, which must outlive it.
-  explicit CommandTable(std::span<const Commands> families);
+  // Makes the table of the rows of all lists, which must outlive it.
+  explicit CommandTable(std::span<const Commands> lists);
 
   // Finds a command by name in any case; for containers ("config") the container's own row. Null if
   // unknown.

@@ -12,7 +12,7 @@
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
@@ -169,9 +169,9 @@ void acl_dryrun(Call& call) {
     return call.reply.error("ERR Command '" + std::string(shown_part(asked[0])) + "' not found");
   }
   if (!arity_fits(*command, asked.size())) return call.reply.error(arity_error(*command));
-  const acl::Verdict verdict = user->check(*command, asked);
+  const acl::AccessDecision decision = user->check(*command, asked);
   const std::string who = "This user has no permissions to ";
-  switch (verdict.denial) {
+  switch (decision.denial) {
     case acl::Denial::kNone:
       return call.reply.status("OK");
     case acl::Denial::kCommand:
@@ -179,11 +179,12 @@ void acl_dryrun(Call& call) {
     case acl::Denial::kAdmin:
     case acl::Denial::kInline:
     case acl::Denial::kPolicy:
-      return call.reply.bulk(who + std::string(limits_denied(verdict.denial)));
+      return call.reply.bulk(who + std::string(limits_denied(decision.denial)));
     case acl::Denial::kKey:
-      return call.reply.bulk(who + "access the '" + std::string(asked[verdict.position]) + "' key");
+      return call.reply.bulk(who + "access the '" + std::string(asked[decision.position]) +
+                             "' key");
     case acl::Denial::kChannel:
-      return call.reply.bulk(who + "access the '" + std::string(asked[verdict.position]) +
+      return call.reply.bulk(who + "access the '" + std::string(asked[decision.position]) +
                              "' channel");
   }
 }

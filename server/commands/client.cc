@@ -11,7 +11,7 @@
 #include "server/acl/acl.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/clients/client_list.h"
 #include "server/core/run/server.h"

@@ -9,7 +9,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/core/run/slot_walk.h"
@@ -234,19 +234,19 @@ void no_replica(Call& call, const Cluster&) { call.reply.error(kNoReplica); }
 
 // A standby of a shard is asked for this as a replica of a Redis Cluster is.
 void cluster_failover(Call& call) {
-  Membership* const member = server_of(call).office().membership();
+  Membership* const member = server_of(call).shard_role().membership();
   if (member == nullptr) return in_cluster<no_replica>(call);
-  MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
+  MemberOrder order{.kind = MemberOrder::Kind::kAskForSwitchover};
   if (call.args.size() == 3) {
     const std::string_view how = call.args[2];
     if (!equals_ignoring_case(how, "FORCE") && !equals_ignoring_case(how, "TAKEOVER"))
       return call.reply.error("ERR syntax error");
-    order.kind = MemberOrder::Kind::kTakeOffice;
+    order.kind = MemberOrder::Kind::kTakeOver;
   } else if (call.args.size() > 3) {
     return call.reply.error("ERR syntax error");
   }
   const MemberView seen = member->view();
-  if (seen.node == seen.owner_node) return call.reply.error(kNoReplica);
+  if (seen.node == seen.primary_node) return call.reply.error(kNoReplica);
   reply_done(call, member->order(order));
 }
 
@@ -298,13 +298,12 @@ constexpr Command kClusterCommands[] = {
                  .usage = "slot:integer",
                  .summary = "Answers how many keys a slot has here.",
                  .run = in_cluster<countkeysinslot>}),
-    cluster_row(
-        {.name = "cluster|failover",
-         .arity = -2,
-         .flags = kChanges,
-         .usage = "[FORCE | TAKEOVER]",
-         .summary = "Has a standby of a shard get the office of its owner; in a cluster an error.",
-         .run = cluster_failover}),
+    cluster_row({.name = "cluster|failover",
+                 .arity = -2,
+                 .flags = kChanges,
+                 .usage = "[FORCE | TAKEOVER]",
+                 .summary = "Makes a standby of a shard its primary; in a cluster an error.",
+                 .run = cluster_failover}),
     cluster_row({.name = "cluster|getkeysinslot",
                  .arity = 4,
                  .flags = kStale,
@@ -322,7 +321,7 @@ constexpr Command kClusterCommands[] = {
         {.name = "cluster|info",
          .arity = 2,
          .flags = kStale,
-         .summary = "Answers figures of the cluster: its state, the topology's epoch and digest.",
+         .summary = "Answers the state of the cluster, and the topology's epoch and digest.",
          .tips = kChanging,
          .run = in_cluster<info>}),
     cluster_row({.name = "cluster|keyslot",

@@ -1,6 +1,6 @@
 // Subcommands of CLUSTER that would change who has what. That is in the configuration, so they are
 // refused in words.
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/server.h"
 

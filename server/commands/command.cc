@@ -10,7 +10,7 @@
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
 #include "server/command/usage.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/ascii.h"
 #include "server/acl/acl.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/config/config_access.h"
 #include "server/core/clients/descriptors.h"
@@ -91,14 +91,14 @@ void config_rewrite_command(Call& call) {
 void config_resetstat(Call& call) {
   Server& server = server_of(call);
   server.report().reset();
-  const storage::KeyspaceFigures figures = call.keys.figures();
-  server.report().stats.expired_before = figures.expired;
-  server.report().stats.evicted_before = figures.evicted;
-  server.executor().reset_figures();
-  server.sessions().bounds().reset_figures();
-  server.sessions().tls().figures.reset();
+  const storage::KeyspaceMetrics metrics = call.keys.metrics();
+  server.report().stats.expired_before = metrics.expired;
+  server.report().stats.evicted_before = metrics.evicted;
+  server.executor().reset_metrics();
+  server.sessions().bounds().reset_metrics();
+  server.sessions().tls().metrics.reset();
   call.limiters.verdicts = {};
-  server.waiting().reset_figures();
+  server.waiting().reset_metrics();
   call.limiters.policies.reset_counts();
   call.limiters.top.reset(call.limiters.top.denied.capacity());
   call.reply.status("OK");

@@ -6,7 +6,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {
@@ -71,7 +71,7 @@ void hello_reply(Call& call) {
   reply.bulk("mode");
   reply.bulk(server_of(call).config().cluster_enabled ? "cluster" : "standalone");
   reply.bulk("role");
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   reply.bulk(shard == nullptr || shard->serves() ? "master" : "replica");
   reply.bulk("modules");
   reply.array(0);

@@ -2,7 +2,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {

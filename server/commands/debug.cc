@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 

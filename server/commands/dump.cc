@@ -7,7 +7,7 @@
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/types/lookups.h"
 
 namespace weir::server {

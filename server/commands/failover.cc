@@ -1,5 +1,5 @@
-// FAILOVER: the owner of a shard gives its office to a standby, as a master of Redis gives its part
-// to a replica. A server of no shard has no replicas.
+// FAILOVER: the primary of a shard makes a standby the primary, as a master of Redis gives its
+// part to a replica. A server of no shard has no replicas.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/core/shard/successor.h"
 
@@ -47,7 +47,8 @@ Result<WantedFailover, ErrorReplied> read_wanted(Call& call) {
   return wanted;
 }
 
-const MemberSeen* find_heir(const std::vector<MemberSeen>& members, const WantedFailover& wanted) {
+const MemberSeen* find_successor(const std::vector<MemberSeen>& members,
+                                 const WantedFailover& wanted) {
   if (!wanted.port) return successor_of(members);
   const auto named = std::find_if(members.begin(), members.end(), [&](const MemberSeen& one) {
     return !one.is_self && one.host == wanted.host && one.port == *wanted.port;
@@ -60,7 +61,7 @@ void failover(Call& call) {
     return call.reply.error("ERR No failover in progress.");
   const auto wanted = read_wanted(call);
   if (!wanted) return;
-  Membership* const member = server_of(call).office().membership();
+  Membership* const member = server_of(call).shard_role().membership();
   if (member == nullptr) return call.reply.error("ERR FAILOVER requires connected replicas.");
   if (!member->serves())
     return call.reply.error("ERR FAILOVER is not valid when server is a replica.");
@@ -68,12 +69,13 @@ void failover(Call& call) {
     return call.reply.error(
         "ERR FAILOVER with force option requires both a timeout and target HOST and IP.");
   const std::vector<MemberSeen> members = member->members();
-  const MemberSeen* const heir = find_heir(members, *wanted);
-  if (heir == nullptr)
+  const MemberSeen* const successor = find_successor(members, *wanted);
+  if (successor == nullptr)
     return call.reply.error(wanted->port ? "ERR FAILOVER target HOST and PORT is not a replica."
                                          : "ERR FAILOVER requires connected replicas.");
-  if (!heir->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
-  reply_done(call, member->order({.kind = MemberOrder::Kind::kHandOver, .node = heir->node}));
+  if (!successor->is_standby) return call.reply.error("ERR FAILOVER target replica is not online.");
+  reply_done(call,
+             member->order({.kind = MemberOrder::Kind::kSwitchover, .node = successor->node}));
 }
 
 constexpr Command kFailoverCommands[] = {
@@ -82,7 +84,8 @@ constexpr Command kFailoverCommands[] = {
      .flags = kAdmin | kNoScript | kStale,
      .group = "server",
      .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
-     .summary = "Gives the office of the shard's owner to a standby; of no shard it is an error.",
+     .summary = "Makes a standby the shard's primary, in place of this server; of no shard it is "
+                "an error.",
      .since = "6.2.0",
      .run = failover},
 };

@@ -9,7 +9,7 @@
 #include "resp/glob.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/script/lua/shebang.h"

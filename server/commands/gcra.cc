@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/take/answer.h"

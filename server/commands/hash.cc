@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"
 

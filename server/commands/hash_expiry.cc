@@ -1,7 +1,7 @@
 // Expiry of single fields, which later versions of Redis have: refused by name. Here an expiry
 // belongs to a key, because compaction drops a whole key by it.
 #include "base/ascii.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server {
 namespace {

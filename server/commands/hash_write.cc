@@ -6,7 +6,7 @@
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/event_class.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/executor.h"
 #include "server/types/hash.h"
 

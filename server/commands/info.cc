@@ -1,6 +1,6 @@
 // INFO.
-#include "server/commands/families.h"
-#include "server/core/metrics/figure_sections.h"
+#include "server/commands/command_lists.h"
+#include "server/core/metrics/metric_sections.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {
@@ -14,7 +14,7 @@ constexpr Command kInfoCommands[] = {
      .flags = kLoading | kDangerous,
      .group = "server",
      .usage = "[section [section ...]]",
-     .summary = "Answers figures about the server; all of them with \"all\".",
+     .summary = "Answers metrics and facts about the server; all of them with \"all\".",
      .since = "1.0.0",
      .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
      .run = info},

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/types/lookups.h"
 #include "server/types/scan.h"

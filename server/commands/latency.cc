@@ -5,7 +5,7 @@
 #include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/command_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/report/latency_text.h"
@@ -65,8 +65,8 @@ struct Bucket {
 
 // Answers the counts up to each power of two nanoseconds that are larger than the count before. The
 // calls that were timed stand for all calls.
-std::vector<Bucket> buckets_of(const CommandFigures& figures) {
-  const DurationHistogram& durations = *figures.durations;
+std::vector<Bucket> buckets_of(const CommandMetrics& metrics) {
+  const DurationHistogram& durations = *metrics.durations;
   const uint64_t total = durations.total();
   std::vector<Bucket> buckets;
   uint64_t before = 0;
@@ -75,19 +75,19 @@ std::vector<Bucket> buckets_of(const CommandFigures& figures) {
     const uint64_t count = durations.below(power);
     if (count == before) continue;
     before = count;
-    const uint64_t calls = (count * figures.calls + total / 2) / total;
+    const uint64_t calls = (count * metrics.calls + total / 2) / total;
     buckets.push_back({.below_us = (int64_t{1} << power) / kNsPerUs, .calls = calls});
   }
   return buckets;
 }
 
 void reply_histogram(Call& call, const Command& command) {
-  const CommandFigures& figures = server_of(call).executor().figures(command);
-  const auto buckets = buckets_of(figures);
+  const CommandMetrics& metrics = server_of(call).executor().metrics(command);
+  const auto buckets = buckets_of(metrics);
   call.reply.bulk(command.name);
   call.reply.map(2);
   call.reply.bulk("calls");
-  call.reply.integer(static_cast<int64_t>(figures.calls));
+  call.reply.integer(static_cast<int64_t>(metrics.calls));
   call.reply.bulk("histogram_usec");
   call.reply.map(static_cast<int64_t>(buckets.size()));
   for (const Bucket& bucket : buckets) {
@@ -101,7 +101,7 @@ void latency_histogram(Call& call) {
   const CommandTable& table = server_of(call).executor().table();
   std::vector<const Command*> rows;
   const auto add = [&](const Command& row) {
-    if (server_of(call).executor().figures(row).durations != nullptr) rows.push_back(&row);
+    if (server_of(call).executor().metrics(row).durations != nullptr) rows.push_back(&row);
   };
   for (size_t i = 0; call.args.size() == 2 && i < table.count(); ++i) add(*table.row(i));
   for (const std::string_view name : call.args.subspan(2)) {

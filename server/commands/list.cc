@@ -9,7 +9,7 @@
 #include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/list_pop.h"
 #include "server/commands/zset_pop.h"
 #include "server/core/run/server.h"

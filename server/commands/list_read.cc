@@ -5,7 +5,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/types/list.h"
 
 namespace weir::server {

@@ -4,12 +4,12 @@
 
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
-#include "server/core/metrics/figure_sections.h"
+#include "server/core/metrics/metric_sections.h"
 #include "server/core/run/server.h"
 #include "server/os/machine.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 #include "server/script/run/scripts.h"
 #include "server/types/collection.h"
 
@@ -70,16 +70,16 @@ class StatsReply {
 };
 
 // "Allocated" is the working set, as in INFO; the rest of the process is "resident".
-struct MemoryFigures {
+struct MemoryMetrics {
   int64_t used, peak, clients, scripts, overhead;
   ProcessMemory process;
   size_t keys;
 };
 
-MemoryFigures memory_figures(Call& call) {
-  const storage::KeyspaceFigures figures = call.keys.figures();
-  const auto used = static_cast<int64_t>(figures.bytes);
-  const script::ScriptFigures scripts = server_of(call).scripting().scripts.figures();
+MemoryMetrics memory_metrics(Call& call) {
+  const storage::KeyspaceMetrics metrics = call.keys.metrics();
+  const auto used = static_cast<int64_t>(metrics.bytes);
+  const script::ScriptMetrics scripts = server_of(call).scripting().scripts.metrics();
   const auto clients = static_cast<int64_t>(server_of(call).sessions().bytes());
   size_t keys = 0;
   for (int database = 0; database < call.keys.options().databases; ++database)
@@ -89,29 +89,29 @@ MemoryFigures memory_figures(Call& call) {
               used, static_cast<int64_t>(server_of(call).report().stats.working_set_bytes_max)),
           .clients = clients,
           .scripts = static_cast<int64_t>(scripts.engine_bytes + scripts.body_bytes),
-          .overhead = overhead_bytes(figures),
+          .overhead = overhead_bytes(metrics),
           .process = process_memory(),
           .keys = keys};
 }
 
-void reply_allocator(StatsReply& out, const MemoryFigures& figures) {
-  const int64_t resident = figures.process.resident;
-  const int64_t heap = figures.process.heap_resident;
-  out.integer("allocator.allocated", figures.used);
-  out.integer("allocator.active", figures.used);
+void reply_allocator(StatsReply& out, const MemoryMetrics& metrics) {
+  const int64_t resident = metrics.process.resident;
+  const int64_t heap = metrics.process.heap_resident;
+  out.integer("allocator.allocated", metrics.used);
+  out.integer("allocator.active", metrics.used);
   out.integer("allocator.resident", heap);
   out.real("allocator-fragmentation.ratio", 1);
   out.integer("allocator-fragmentation.bytes", size_t{0});
-  out.real("allocator-rss.ratio", ratio(heap, figures.used));
-  out.integer("allocator-rss.bytes", heap - figures.used);
+  out.real("allocator-rss.ratio", ratio(heap, metrics.used));
+  out.integer("allocator-rss.bytes", heap - metrics.used);
   out.real("rss-overhead.ratio", ratio(resident, heap));
   out.integer("rss-overhead.bytes", resident - heap);
-  out.real("fragmentation", ratio(resident, figures.used));
-  out.integer("fragmentation.bytes", resident - figures.used);
+  out.real("fragmentation", ratio(resident, metrics.used));
+  out.integer("fragmentation.bytes", resident - metrics.used);
 }
 
 void memory_stats(Call& call) {
-  const MemoryFigures figures = memory_figures(call);
+  const MemoryMetrics metrics = memory_metrics(call);
   std::vector<std::pair<int, size_t>> databases;
   for (int database = 0; database < call.keys.options().databases; ++database) {
     const auto keys = static_cast<size_t>(call.keys.size(database));
@@ -120,26 +120,26 @@ void memory_stats(Call& call) {
   constexpr int64_t kOthers = 27;
   call.reply.map(kOthers + static_cast<int64_t>(databases.size()));
   StatsReply out(&call);
-  out.integer("peak.allocated", figures.peak);
-  out.integer("total.allocated", figures.used);
+  out.integer("peak.allocated", metrics.peak);
+  out.integer("total.allocated", metrics.used);
   out.integer("startup.allocated", size_t{0});
   out.integer("replication.backlog", size_t{0});
   out.integer("clients.slaves", size_t{0});
-  out.integer("clients.normal", figures.clients);
+  out.integer("clients.normal", metrics.clients);
   out.integer("cluster.links", size_t{0});
   out.integer("aof.buffer", size_t{0});
-  out.integer("lua.caches", figures.scripts);
+  out.integer("lua.caches", metrics.scripts);
   out.integer("functions.caches", size_t{0});
   for (const auto& [database, keys] : databases) out.database(database, keys);
-  const int64_t dataset = figures.used - figures.overhead;
-  const auto keys = static_cast<int64_t>(figures.keys);
-  out.integer("overhead.total", figures.overhead);
+  const int64_t dataset = metrics.used - metrics.overhead;
+  const auto keys = static_cast<int64_t>(metrics.keys);
+  out.integer("overhead.total", metrics.overhead);
   out.integer("keys.count", keys);
-  out.integer("keys.bytes-per-key", keys == 0 ? 0 : figures.used / keys);
+  out.integer("keys.bytes-per-key", keys == 0 ? 0 : metrics.used / keys);
   out.integer("dataset.bytes", dataset);
-  out.real("dataset.percentage", 100 * ratio(dataset, figures.used));
-  out.real("peak.percentage", 100 * ratio(figures.used, figures.peak));
-  reply_allocator(out, figures);
+  out.real("dataset.percentage", 100 * ratio(dataset, metrics.used));
+  out.real("peak.percentage", 100 * ratio(metrics.used, metrics.peak));
+  reply_allocator(out, metrics);
 }
 
 void memory_doctor(Call& call) {

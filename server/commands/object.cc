@@ -1,7 +1,7 @@
 // OBJECT: what Redis tells of the form in which it keeps a value, as far as that means something
 // here.
 #include "resp/numbers.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/types/collection.h"

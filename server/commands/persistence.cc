@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/server.h"

@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/limiter/later/bookings.h"
 #include "server/limiter/later/departure.h"
@@ -79,7 +79,7 @@ void rl_refund(Call& call) {
   }
   refund_limits(call, *limiter, permits);
   const size_t begin = call.reply.buffer()->size();
-  write_figures(call.reply, look(call, *limiter, limiter->all()), false);
+  write_verdict(call.reply, look(call, *limiter, limiter->all()), false);
   if (!token.empty()) remember(call, {key, token}, begin);
 }
 
@@ -164,7 +164,7 @@ void settle(Call& call, std::string_view key, int64_t id, const std::vector<int6
   if (!settled) return call.reply.error(settled.error());
   if (!settled->found) return call.reply.null_array();
   const size_t begin = call.reply.buffer()->size();
-  write_figures(call.reply, settled->answer, false);
+  write_verdict(call.reply, settled->answer, false);
   if (!settled->answer.allowed) return;
   if (is_nothing(used) || settled->lease_ended) forget_request_of(call, key, id);
   remember(call, {key, token}, begin);

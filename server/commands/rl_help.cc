@@ -1,4 +1,4 @@
-// RL.HELP: the family of RL.*, and how limits are written.
+// RL.HELP: the commands RL.*, and how limits are written.
 #include <string>
 #include <vector>
 
@@ -6,7 +6,7 @@
 #include "algorithms/limit_text.h"
 #include "base/ascii.h"
 #include "server/command/usage.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {

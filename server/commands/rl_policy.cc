@@ -7,7 +7,7 @@
 #include "resp/numbers.h"
 #include "server/command/command_errors.h"
 #include "server/command/error_replied.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/config/config_words.h"
 #include "server/core/run/policies_reload.h"

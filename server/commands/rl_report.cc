@@ -6,7 +6,7 @@
 #include "algorithms/rate_text.h"
 #include "algorithms/words.h"
 #include "base/ascii.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/take/adapt.h"
 

@@ -4,7 +4,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/policy/request_hints.h"
 #include "server/limiter/take/limiters.h"

@@ -1,5 +1,5 @@
 // RL.ACQUIRE and RL.RESERVE: permits later.
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/limiter/later/acquire.h"
 #include "server/limiter/later/reserve.h"
 #include "server/limiter/policy/limit_use.h"

@@ -3,7 +3,7 @@
 
 #include "base/ascii.h"
 #include "server/command/error_replied.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/script/run/scripts.h"

@@ -1,4 +1,4 @@
-// SENTINEL: where a shard's owner is, as clients ask it of Redis Sentinel. Every member answers,
+// SENTINEL: where a shard's primary is, as clients ask it of Redis Sentinel. Every member answers,
 // for the shard's name, so that its address can stand in the place of a sentinel's.
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 #include "base/time_units.h"
 #include "server/command/command_errors.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 #include "server/core/shard/successor.h"
@@ -25,15 +25,15 @@ struct Shard {
   std::vector<MemberSeen> members;
   int64_t failover_after_ms = 0;
 
-  const MemberSeen* owner() const {
+  const MemberSeen* primary() const {
     const auto found = std::find_if(members.begin(), members.end(),
-                                    [](const MemberSeen& member) { return member.is_owner; });
+                                    [](const MemberSeen& member) { return member.is_primary; });
     return found == members.end() ? nullptr : &*found;
   }
 };
 
 Result<Shard, ErrorReplied> shard_of(Call& call) {
-  const Membership* member = server_of(call).office().membership();
+  const Membership* member = server_of(call).shard_role().membership();
   if (member == nullptr) return reply_error(call, kNoShardHere);
   Shard shard{.name = {}, .view = member->view(), .members = member->members()};
   shard.name = shard.view.shard;
@@ -91,28 +91,28 @@ std::string address_name(const MemberSeen& member) {
   return member.host + ":" + std::to_string(member.port);
 }
 
-bool is_replica(const MemberSeen& member) { return !member.is_owner; }
+bool is_replica(const MemberSeen& member) { return !member.is_primary; }
 bool is_other(const MemberSeen& member) { return !member.is_self; }
 
 int64_t count_of(const Shard& shard, bool (*is_one)(const MemberSeen& member)) {
   return std::count_if(shard.members.begin(), shard.members.end(), is_one);
 }
 
-// The owner by the log; it is told of as present while nobody has claimed its office, because a
+// The primary by the log; it is told of as present while nobody has claimed the role, because a
 // client has nowhere else to go.
-MemberSeen owner_seen(const Shard& shard) {
-  const HostAndPort address = host_and_port(shard.view.owner_address);
-  MemberSeen owner;
-  if (const MemberSeen* known = shard.owner(); known != nullptr) owner = *known;
-  owner.node = shard.view.owner_node;
-  owner.host = std::string(address.host);
-  owner.port = static_cast<uint16_t>(std::atoi(std::string(address.port).c_str()));
-  owner.is_present = !address.host.empty();
-  return owner;
+MemberSeen primary_seen(const Shard& shard) {
+  const HostAndPort address = host_and_port(shard.view.primary_address);
+  MemberSeen primary;
+  if (const MemberSeen* known = shard.primary(); known != nullptr) primary = *known;
+  primary.node = shard.view.primary_node;
+  primary.host = std::string(address.host);
+  primary.port = static_cast<uint16_t>(std::atoi(std::string(address.port).c_str()));
+  primary.is_present = !address.host.empty();
+  return primary;
 }
 
 void write_master(Call& call, const Shard& shard) {
-  Description text = description(owner_seen(shard), shard.name, "master", shard);
+  Description text = description(primary_seen(shard), shard.name, "master", shard);
   text.add("info-refresh", int64_t{0});
   text.add("role-reported", "master");
   text.add("role-reported-time", int64_t{0});
@@ -139,17 +139,17 @@ void master(Call& call) {
 void address_by_name(Call& call) {
   const auto shard = shard_of(call);
   if (!shard) return;
-  const HostAndPort owner = host_and_port(shard->view.owner_address);
-  if (shard->name != call.args[2] || owner.host.empty()) return call.reply.null_array();
+  const HostAndPort primary = host_and_port(shard->view.primary_address);
+  if (shard->name != call.args[2] || primary.host.empty()) return call.reply.null_array();
   call.reply.array(2);
-  call.reply.bulk(owner.host);
-  call.reply.bulk(owner.port);
+  call.reply.bulk(primary.host);
+  call.reply.bulk(primary.port);
 }
 
 void replicas(Call& call) {
   const auto shard = named_shard(call);
   if (!shard) return;
-  const HostAndPort owner = host_and_port(shard->view.owner_address);
+  const HostAndPort primary = host_and_port(shard->view.primary_address);
   call.reply.array(count_of(*shard, is_replica));
   for (const MemberSeen& member : shard->members) {
     if (!is_replica(member)) continue;
@@ -159,8 +159,8 @@ void replicas(Call& call) {
     text.add("role-reported-time", member.age_ms);
     text.add("master-link-down-time", int64_t{0});
     text.add("master-link-status", member.is_standby ? "ok" : "err");
-    text.add("master-host", owner.host.empty() ? "?" : owner.host);
-    text.add("master-port", owner.port.empty() ? "0" : owner.port);
+    text.add("master-host", primary.host.empty() ? "?" : primary.host);
+    text.add("master-port", primary.port.empty() ? "0" : primary.port);
     text.add("slave-priority", int64_t{100});
     text.add("slave-repl-offset", static_cast<int64_t>(member.turn));
     text.add("replica-announced", int64_t{1});
@@ -195,17 +195,17 @@ void ckquorum(Call& call) {
                     " usable Sentinels. Quorum and failover authorization can be reached");
 }
 
-// At the owner it hands over; at a standby, that one asks for the office.
+// At the primary it switches over; at a standby, that one asks for the switchover.
 void sentinel_failover(Call& call) {
   const auto shard = named_shard(call);
   if (!shard) return;
-  MemberOrder order{.kind = MemberOrder::Kind::kAskForOffice};
+  MemberOrder order{.kind = MemberOrder::Kind::kAskForSwitchover};
   if (shard->view.serves) {
-    const MemberSeen* const heir = successor_of(shard->members);
-    if (heir == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
-    order = {.kind = MemberOrder::Kind::kHandOver, .node = heir->node};
+    const MemberSeen* const successor = successor_of(shard->members);
+    if (successor == nullptr) return call.reply.error("NOGOODSLAVE No suitable replica to promote");
+    order = {.kind = MemberOrder::Kind::kSwitchover, .node = successor->node};
   }
-  reply_done(call, server_of(call).office().membership()->order(order));
+  reply_done(call, server_of(call).shard_role().membership()->order(order));
 }
 
 // Every row but its name, arity, usage, summary, version and function.
@@ -220,12 +220,12 @@ constexpr Command kSentinelCommands[] = {
      .arity = -2,
      .flags = kContainer,
      .group = "connection",
-     .summary = "What clients ask Redis Sentinel: where a shard's owner is.",
+     .summary = "What clients ask Redis Sentinel: where a shard's primary is.",
      .since = "2.8.4"},
     of_sentinel({.name = "sentinel|ckquorum",
                  .arity = 3,
                  .usage = "master-name",
-                 .summary = "Tells how many members there are to take the owner's office.",
+                 .summary = "Tells how many members there are to take over from the primary.",
                  .since = "2.8.4",
                  .run = ckquorum}),
     {.name = "sentinel|failover",
@@ -233,13 +233,13 @@ constexpr Command kSentinelCommands[] = {
      .flags = kAdmin | kNoScript | kLoading,
      .group = "connection",
      .usage = "master-name",
-     .summary = "Moves the office of the shard's owner to a standby.",
+     .summary = "Makes a standby the shard's primary.",
      .since = "2.8.4",
      .run = sentinel_failover},
     of_sentinel({.name = "sentinel|get-master-addr-by-name",
                  .arity = 3,
                  .usage = "master-name",
-                 .summary = "Answers host and port of the shard's owner; null: not known.",
+                 .summary = "Answers host and port of the shard's primary; null: not known.",
                  .since = "2.8.4",
                  .run = address_by_name}),
     of_sentinel({.name = "sentinel|help",
@@ -250,12 +250,12 @@ constexpr Command kSentinelCommands[] = {
     of_sentinel({.name = "sentinel|master",
                  .arity = 3,
                  .usage = "master-name",
-                 .summary = "Describes the shard's owner.",
+                 .summary = "Describes the shard's primary.",
                  .since = "2.8.4",
                  .run = master}),
     of_sentinel({.name = "sentinel|masters",
                  .arity = 2,
-                 .summary = "Describes the owner of the one shard that there is.",
+                 .summary = "Describes the primary of the one shard that there is.",
                  .since = "2.8.4",
                  .run = masters}),
     of_sentinel({.name = "sentinel|myid",
@@ -266,7 +266,7 @@ constexpr Command kSentinelCommands[] = {
     of_sentinel({.name = "sentinel|replicas",
                  .arity = 3,
                  .usage = "master-name",
-                 .summary = "Describes the members that are not the owner.",
+                 .summary = "Describes the members that are not the primary.",
                  .since = "5.0.0",
                  .run = replicas}),
     of_sentinel({.name = "sentinel|sentinels",

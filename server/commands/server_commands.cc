@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/standbys.h"
 #include "server/core/run/server.h"
 
@@ -21,19 +21,19 @@ void time(Call& call) {
   call.reply.bulk_integer(now_us % kUsPerS);
 }
 
-// A standby answers as a replica whose master is the owner, if that is known.
+// A standby answers as a replica whose master is the primary, if that is known.
 void role_of_standby(Call& call, const MemberView& member) {
-  const HostAndPort owner = host_and_port(member.owner_address);
+  const HostAndPort primary = host_and_port(member.primary_address);
   call.reply.array(5);
   call.reply.bulk("slave");
-  call.reply.bulk(owner.host);
-  call.reply.integer(resp::parse_int64(owner.port).value_or(0));
+  call.reply.bulk(primary.host);
+  call.reply.integer(resp::parse_int64(primary.port).value_or(0));
   call.reply.bulk(member.state == "following" ? "connected" : "connecting");
   call.reply.integer(static_cast<int64_t>(member.turn));
 }
 
 void role(Call& call) {
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   if (shard != nullptr && !shard->serves()) return role_of_standby(call, shard->view());
   const std::vector<MemberSeen> standbys = standbys_of(call);
   call.reply.array(3);
@@ -70,8 +70,8 @@ class CommitWaiter : public Waiter {
   uint64_t turn_;
 };
 
-// A server of no shard answers at once, because it has no replicas; a shard's owner with the number
-// of its standbys, once what was done is committed.
+// A server of no shard answers at once, because it has no replicas; a shard's primary with the
+// number of its standbys, once what was done is committed.
 void wait(Call& call) {
   const auto wanted = integer_argument(call, call.args[1]);
   if (!wanted) return;
@@ -79,7 +79,7 @@ void wait(Call& call) {
   if (!timeout_ms || *timeout_ms > (kNotDue - call.now_ns) / kNsPerMs)
     return call.reply.error("ERR timeout is not an integer or out of range");
   if (*timeout_ms < 0) return call.reply.error("ERR timeout is negative");
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   if (shard != nullptr && !shard->serves())
     return call.reply.error("ERR WAIT cannot be used with replica instances.");
   const uint64_t turn = turn_of_now(call);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 

@@ -11,7 +11,7 @@
 #include "server/acl/user.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/types/list.h"
 #include "server/types/lookups.h"
@@ -212,7 +212,7 @@ void store(Call& call, std::string_view target, const Results& results) {
   call.reply.integer(static_cast<int64_t>(results.size()));
 }
 
-// What sorting one of some ten thousand elements takes, in units of work.
+// What sorting one of some ten thousand elements takes, in work units.
 constexpr size_t kComparisonUnits = 4;
 
 void sort(Call& call) {

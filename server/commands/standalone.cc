@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 

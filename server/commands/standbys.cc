@@ -5,7 +5,7 @@
 namespace weir::server {
 
 std::vector<MemberSeen> standbys_of(Call& call) {
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   if (shard == nullptr || !shard->serves()) return {};
   std::vector<MemberSeen> members = shard->members();
   std::erase_if(members,
@@ -13,10 +13,10 @@ std::vector<MemberSeen> standbys_of(Call& call) {
   return members;
 }
 
-bool is_in_shard(Call& call) { return server_of(call).office().membership() != nullptr; }
+bool is_in_shard(Call& call) { return server_of(call).shard_role().membership() != nullptr; }
 
 bool is_committed(Call& call, uint64_t turn) {
-  const Membership* shard = server_of(call).office().membership();
+  const Membership* shard = server_of(call).shard_role().membership();
   return shard == nullptr || shard->view().committed >= turn;
 }
 

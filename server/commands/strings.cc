@@ -3,7 +3,7 @@
 
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/string_options.h"
 #include "server/types/lookups.h"
 

@@ -7,7 +7,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/event_class.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/limiter/take/limiters.h"
 #include "server/types/lookups.h"

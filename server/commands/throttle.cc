@@ -12,7 +12,7 @@
 #include "resp/numbers.h"
 #include "server/command/command_errors.h"
 #include "server/command/error_replied.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/take/answer.h"

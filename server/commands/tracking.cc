@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "server/command/arguments.h"
 #include "server/command/option_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {

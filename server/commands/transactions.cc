@@ -1,6 +1,6 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH. The queue belongs to the session; the
 // executor runs it.
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {

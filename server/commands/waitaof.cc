@@ -10,7 +10,7 @@
 #include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/standbys.h"
 #include "server/core/run/server.h"
 
@@ -90,7 +90,7 @@ constexpr Command kWaitaofCommands[] = {
      .usage = "numlocal:integer numreplicas timeout",
      .summary =
          "Waits until all that was written before it survives a power cut, in a shard that of "
-         "its owner; answers whether it does, and how many standbys there are.",
+         "its primary; answers whether it does, and how many standbys there are.",
      .since = "7.2.0",
      .run = waitaof},
 };

@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "server/command/command_errors.h"
 #include "server/command/reply_done.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
 
@@ -40,7 +40,8 @@ void clock(Call& call) {
     return call.reply.error("ERR syntax error: WEIR CLOCK takes RESET or nothing");
   if (server_of(call).timeline().is_led())
     return call.reply.error(
-        "ERR in a shard instants approach the owner's wall clock by themselves, and nothing is to "
+        "ERR in a shard instants approach the primary's wall clock by themselves, and nothing is "
+        "to "
         "be "
         "reset");
   const int64_t dropped_ns = server_of(call).persistence().clock_keeper.reset();
@@ -54,7 +55,7 @@ void clock(Call& call) {
 constexpr std::string_view kNoShard = "ERR this server is a member of no shard";
 
 Result<Membership*, ErrorReplied> member_of(Call& call) {
-  Membership* member = server_of(call).office().membership();
+  Membership* member = server_of(call).shard_role().membership();
   if (member == nullptr) return reply_error(call, kNoShard);
   return member;
 }
@@ -77,10 +78,10 @@ void status(Call& call) {
   text("node", seen.node);
   text("state", seen.state);
   number("serves", seen.serves ? 1 : 0);
-  text("owner", seen.owner_address);
-  text("owner_node", seen.owner_node);
+  text("primary", seen.primary_address);
+  text("primary_node", seen.primary_node);
   number("epoch", seen.epoch);
-  number("position", seen.position);
+  number("log_index", seen.log_index);
   number("turn", seen.turn);
   number("committed_turn", seen.committed);
   text("stopped_because", seen.stopped_because);
@@ -92,7 +93,7 @@ void status(Call& call) {
     text("address", one.host + ":" + std::to_string(one.port));
     text("state", one.state);
     number("present", one.is_present ? 1 : 0);
-    number("position", one.position);
+    number("log_index", one.log_index);
     number("turn", one.turn);
     number("lag_turns", one.lag_turns);
     number("age_ms", static_cast<uint64_t>(one.age_ms));
@@ -103,11 +104,11 @@ void order(Call& call, const MemberOrder& order) {
   if (const auto member = member_of(call)) reply_done(call, (*member)->order(order));
 }
 
-void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOffice}); }
+void takeover(Call& call) { order(call, {.kind = MemberOrder::Kind::kTakeOver}); }
 void rejoin(Call& call) { order(call, {.kind = MemberOrder::Kind::kRejoin}); }
 
-void handover(Call& call) {
-  order(call, {.kind = MemberOrder::Kind::kHandOver, .node = std::string(call.args[2])});
+void switchover(Call& call) {
+  order(call, {.kind = MemberOrder::Kind::kSwitchover, .node = std::string(call.args[2])});
 }
 
 using Digest = std::array<char, 32>;
@@ -161,14 +162,6 @@ constexpr Command kWeirCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
-    {.name = "weir|handover",
-     .arity = 3,
-     .flags = kAdmin | kNoScript | kNoMulti,
-     .group = "server",
-     .usage = "node",
-     .summary = "Gives the office of the shard's owner, which this server has, to another member.",
-     .since = "weir 0.1",
-     .run = handover},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,
@@ -190,11 +183,19 @@ constexpr Command kWeirCommands[] = {
      .summary = "Tells how this server stands in its shard, and of the other members.",
      .since = "weir 0.1",
      .run = status},
+    {.name = "weir|switchover",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .group = "server",
+     .usage = "node",
+     .summary = "Makes another member the shard's primary, in place of this server.",
+     .since = "weir 0.1",
+     .run = switchover},
     {.name = "weir|takeover",
      .arity = 2,
      .flags = kAdmin | kNoScript | kNoMulti,
      .group = "server",
-     .summary = "Makes this server its shard's owner, whoever is.",
+     .summary = "Makes this server its shard's primary, whoever is.",
      .since = "weir 0.1",
      .run = takeover},
 };

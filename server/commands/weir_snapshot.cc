@@ -5,7 +5,7 @@
 #include "base/ascii.h"
 #include "base/crc64.h"
 #include "server/command/arguments.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/core/shard/snapshots.h"
 
@@ -26,8 +26,8 @@ void begin(Call& call, Snapshots* snapshots) {
   call.reply.map(4);
   call.reply.bulk("made");
   call.reply.integer(begun->is_made ? 1 : 0);
-  call.reply.bulk("position");
-  call.reply.integer(static_cast<int64_t>(begun->place.position));
+  call.reply.bulk("log_index");
+  call.reply.integer(static_cast<int64_t>(begun->place.log_index));
   call.reply.bulk("crc");
   call.reply.bulk(hex_of(begun->place.crc));
   call.reply.bulk("files");
@@ -67,7 +67,7 @@ struct Step {
 constexpr Step kSteps[] = {{"BEGIN", 4, begin}, {"READ", 7, read}, {"END", 4, end}};
 
 void snapshot(Call& call) {
-  Membership* member = server_of(call).office().membership();
+  Membership* member = server_of(call).shard_role().membership();
   Snapshots* snapshots = member == nullptr ? nullptr : member->snapshots();
   if (snapshots == nullptr) return call.reply.error(kNoSnapshots);
   for (const Step& step : kSteps) {

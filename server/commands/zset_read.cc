@@ -6,7 +6,7 @@
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/executor.h"
 #include "server/types/random_picks.h"
 #include "server/types/scan.h"

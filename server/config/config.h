@@ -99,7 +99,7 @@ struct Config {
   int64_t tcp_backlog = 511;
   int64_t tcp_keepalive = 300;          // 0: off
   int64_t timeout = 0;                  // 0: idle clients stay
-  int64_t authentication_timeout = 10;  // 0: strangers stay
+  int64_t authentication_timeout = 10;  // 0: who does not log in stays
 
   // TLS. Empty: none, or what OpenSSL takes.
   int64_t tls_port = 0;  // 0: none

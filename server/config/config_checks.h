@@ -11,7 +11,7 @@ namespace weir::server {
 Result<void, Refusal> accept_path(std::string* value);
 Result<void, Refusal> accept_path_not_empty(std::string* value);
 
-// Strangers can send no longer word (resp/request_parser.h), so nobody can log in with one.
+// Who has not logged in can send no longer word (resp/request_parser.h), so nobody can use one.
 inline constexpr size_t kPasswordBytesMax = 16 << 10;
 // Accepts a password that can be logged in with, or nothing.
 Result<void, Refusal> accept_password(std::string* value);

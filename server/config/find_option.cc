@@ -15,10 +15,10 @@ const Option* find_option(std::string_view name) {
 }
 
 bool is_secret_option(std::string_view name) {
-  constexpr std::string_view kSecret[] = {
-      "requirepass",    "masterauth", "masteruser", "tls-key-file-pass", "tls-client-key-file-pass",
-      "member-password"};
-  return std::any_of(std::begin(kSecret), std::end(kSecret), [name](std::string_view secret) {
+  constexpr std::string_view kOfRedisAlone[] = {"masterauth", "masteruser",
+                                                "tls-client-key-file-pass"};
+  if (const Option* option = find_option(name)) return option->secret;
+  return std::ranges::any_of(kOfRedisAlone, [name](std::string_view secret) {
     return equals_ignoring_case(name, secret);
   });
 }

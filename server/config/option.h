@@ -69,6 +69,8 @@ struct Option {
   std::string_view alias = {};
   OptionKind kind;
   Changeable changeable = Changeable::kWhileRunning;
+  bool secret = false;      // nobody is shown its value
+  bool may_differ = false;  // members of a shard may have another value each: it is the machine's
   std::string_view help;
 };
 

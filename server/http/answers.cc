@@ -57,9 +57,9 @@ Answer wrong_method() {
 
 }  // namespace
 
-Answer answer(Server& server, const Question& question, Port port) {
+Answer answer(Server& server, const Question& question, ListenerKind listener) {
   const std::string_view path = question.target.substr(0, question.target.find('?'));
-  const bool watches = port == Port::kMetrics;
+  const bool watches = listener == ListenerKind::kMetrics;
   if (const PagePart* part = watches ? find_page_part(path) : nullptr; part != nullptr) {
     if (!only_reads(question)) return wrong_method();
     return page_answer(*part, question.host, server.config().metrics_hosts);

@@ -20,7 +20,7 @@ class Server;
 
 namespace http {
 
-enum class Port : uint8_t { kMetrics, kRequests };
+enum class ListenerKind : uint8_t { kMetrics, kRequests };
 
 struct Question {
   std::string_view method;              // as it was sent
@@ -31,7 +31,8 @@ struct Question {
 };
 
 // Answers in proportion to the number of metrics; it changes nothing and waits for nothing.
-Answer answer(Server& server, const Question& question, Port port = Port::kMetrics);
+Answer answer(Server& server, const Question& question,
+              ListenerKind listener = ListenerKind::kMetrics);
 
 }  // namespace http
 }  // namespace weir::server

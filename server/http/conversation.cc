@@ -19,7 +19,7 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
     "WRONGPASS invalid username-password pair or user is disabled.";
-constexpr std::string_view kStranger = "NOAUTH Authentication required.";
+constexpr std::string_view kUnauthenticated = "NOAUTH Authentication required.";
 constexpr std::string_view kProtected =
     "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
     "only";
@@ -31,7 +31,7 @@ constexpr int kProtocol = 3;  // replies say what is a map
 // An answer's memory is kept for the next one, up to here.
 constexpr size_t kOutputKept = 64 << 10;
 
-// What a request costs besides its bytes and its command, in units of work: parsing, and writing
+// What a request costs besides its bytes and its command, in work units: parsing, and writing
 // the answer.
 constexpr size_t kRequestUnits = 100;
 
@@ -49,11 +49,12 @@ bool is_of_a_page(Fields fields) {
 
 }  // namespace
 
-Conversation::Conversation(Server* server, Session* session, Clients* clients, Port port)
+Conversation::Conversation(Server* server, Session* session, Clients* clients,
+                           ListenerKind listener)
     : server_(*server),
       session_(*session),
       clients_(*clients),
-      port_(port),
+      listener_(listener),
       pace_{.session = session} {
   enter(Stage::kSilent);
   session_.replies().writer().set_protocol(kProtocol);
@@ -105,7 +106,7 @@ void Conversation::read_request() {
   is_new_ = false;
   if (stage_ == Stage::kSilent) enter(Stage::kBegun);
   Progress progress = read_on();
-  const bool asks_gate = port_ == Port::kRequests && is_gate(reader_.request());
+  const bool asks_gate = listener_ == ListenerKind::kRequests && is_gate(reader_.request());
   if (progress == Progress::kHasHeader && !asks_gate) progress = read_on();
   if (progress == Progress::kNeedsMore) return;
   if (progress == Progress::kAsksToGoOn) {
@@ -113,7 +114,7 @@ void Conversation::read_request() {
     return;
   }
   server_.work().charge_entries(kRequestUnits);
-  if (port_ == Port::kRequests) ++server_.report().stats.http_requests;
+  if (listener_ == ListenerKind::kRequests) ++server_.report().stats.http_requests;
   // The gate uses no body: it does not wait for the rest, which is thrown away.
   is_refused_ = progress != Progress::kDone;
   if (progress == Progress::kRefused) {
@@ -137,9 +138,9 @@ bool Conversation::is_paused() const {
 
 void Conversation::ask() {
   const Request& request = reader_.request();
-  if (port_ == Port::kRequests && is_gate(request)) return ask_gate();
-  if (port_ == Port::kRequests && request.path() == kTakePath) return ask_take();
-  if (port_ == Port::kMetrics && request.path() == kPagePath) return ask_page();
+  if (listener_ == ListenerKind::kRequests && is_gate(request)) return ask_gate();
+  if (listener_ == ListenerKind::kRequests && request.path() == kTakePath) return ask_take();
+  if (listener_ == ListenerKind::kMetrics && request.path() == kPagePath) return ask_page();
   const std::string accept = combined(request.fields, "Accept").value_or("");
   const std::string authorization = combined(request.fields, "Authorization").value_or("");
   answer(http::answer(server_,
@@ -148,7 +149,7 @@ void Conversation::ask() {
                        .accept = accept,
                        .authorization = authorization,
                        .host = combined(request.fields, "Host").value_or("")},
-                      port_));
+                      listener_));
 }
 
 void Conversation::ask_take() {
@@ -162,7 +163,7 @@ void Conversation::ask_take() {
   if (combined(request.fields, "Origin"))
     return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
-  if (session_.is_stranger()) return answer_error(kStranger);
+  if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   const auto parameters = parameters_of_json(request.body);
   if (!parameters) return answer_error(parameters.error());
   const auto words = take_words(*parameters);
@@ -196,7 +197,7 @@ void Conversation::ask_page() {
   if (server_.config().protected_mode && !server_.acl().asks_for_login() && !peer.loopback)
     return answer_error(kProtected);
   if (!log_in()) return answer_error(kNotLoggedIn);
-  if (session_.is_stranger()) return answer_error(kStranger);
+  if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   const bool logged_in = combined(request.fields, "Authorization").has_value();
   const auto commands = page_commands(request.body, logged_in);
   if (!commands) return answer_error(commands.error());
@@ -216,7 +217,7 @@ bool Conversation::log_in() {
   server_.acl().begin_session(session_);
   std::optional<std::string> given;
   if (question_ == Question::kGate) given = combined(fields, kGateCredentials);
-  const bool may_ask = question_ != Question::kGate || session_.is_stranger();
+  const bool may_ask = question_ != Question::kGate || session_.is_unauthenticated();
   if (!given && may_ask) given = combined(fields, "Authorization");
   if (!given) return true;
   const auto credentials = parse_credentials(*given);
@@ -271,9 +272,10 @@ void Conversation::answer_error(std::string_view error) {
 void Conversation::answer(const Answer& answer) {
   const Request& request = reader_.request();
   // Who keeps the connection to a member that does not serve would hear the same for ever.
-  const bool is_elsewhere = port_ == Port::kRequests && !server_.office().serves();
+  const bool is_elsewhere = listener_ == ListenerKind::kRequests && !server_.shard_role().serves();
   const bool goes_on = request.keep_alive && !is_refused_ && !is_elsewhere && !session_.closing();
-  if (answer.status >= 500 && port_ == Port::kRequests) ++server_.report().stats.http_failed;
+  if (answer.status >= 500 && listener_ == ListenerKind::kRequests)
+    ++server_.report().stats.http_failed;
   write(answer, goes_on, request.method == "HEAD", &output_);
   if (!goes_on) is_last_ = true;
   reader_.reset();

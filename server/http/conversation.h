@@ -8,7 +8,7 @@
 //
 // It is a session like any other because a gate that is asked with every request of a site needs
 // what the other ports have: TLS, turns with bounds, maxclients, CLIENT LIST. So rights, holds,
-// durability and MONITOR are the executor's, and a connection without a translator pays some
+// durability and MONITOR are the executor's, and a connection without an adapter pays some
 // comparisons. What is given up: pipelined requests do not share a turn, and a reply that this
 // process has written is decoded again.
 //
@@ -37,7 +37,7 @@
 #include "server/http/gate.h"
 #include "server/http/request_reader.h"
 #include "server/session/input_buffer.h"
-#include "server/session/translator.h"
+#include "server/session/protocol_adapter.h"
 
 namespace weir::server {
 
@@ -52,10 +52,11 @@ inline constexpr int64_t kSilenceNs = 120 * kNsPerS;  // between two requests
 inline constexpr int64_t kDrainNs = 2 * kNsPerS;
 inline constexpr size_t kDrainBytesMax = 1 << 20;
 
-class Conversation final : public Translator {
+class Conversation final : public ProtocolAdapter {
  public:
   // All three outlive it; the session is told of nothing but by it.
-  Conversation(Server* server, Session* session, Clients* clients, Port port = Port::kRequests);
+  Conversation(Server* server, Session* session, Clients* clients,
+               ListenerKind listener = ListenerKind::kRequests);
   ~Conversation() override;
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
@@ -106,7 +107,7 @@ class Conversation final : public Translator {
   Server& server_;
   Session& session_;
   Clients& clients_;
-  const Port port_;
+  const ListenerKind listener_;
   RequestReader reader_;
   InputBuffer input_;
   std::string output_;

@@ -25,7 +25,7 @@ using Parameters = std::vector<Parameter>;
 inline constexpr size_t kParametersMax = 64;
 
 // Says what is wrong with the names alone: too many, or one that is given twice. REQUIRES of all
-// that works with names of a stranger: this was asked before.
+// that works with names that a client chose: this was asked before.
 std::optional<std::string> fault_of_names(const Parameters& parameters);
 
 // Answers RL.TAKE with its arguments, HEADERS among them. The error is a whole line, "ERR ...".

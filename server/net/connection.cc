@@ -16,22 +16,22 @@ constexpr size_t kHeldInputMax = 64 << 10;
 }  // namespace
 
 void Connection::open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-                      Watcher* watcher, std::unique_ptr<Translator> translator) {
+                      Watcher* watcher, std::unique_ptr<ProtocolAdapter> adapter) {
   std::unique_ptr<Connection> made(
-      new Connection(std::move(stream), session, owner, watcher, std::move(translator)));
+      new Connection(std::move(stream), session, owner, watcher, std::move(adapter)));
   Connection* connection = made.get();
   connection->self_ = std::move(made);
   session->set_transport(connection);
   session->count_bytes();
-  connection->count_translator();
+  connection->count_adapter();
   const bool at_once = connection->stream_->holds_input();
   if (!connection->watch({.read = true, .at_once = at_once})) connection->close();
 }
 
-void Connection::count_translator() {
-  if (translator_ == nullptr) [[likely]]
+void Connection::count_adapter() {
+  if (adapter_ == nullptr) [[likely]]
     return;
-  session_->kept().set(Kept::kTranslator, translator_->memory_bytes());
+  session_->kept().set(Kept::kProtocolAdapter, adapter_->memory_bytes());
   session_->count_bytes();
 }
 
@@ -42,26 +42,24 @@ size_t Connection::memory_bytes() const {
 // Of a peer whose request CLIENT PAUSE holds up a little is read all the same: so it is seen when
 // it leaves.
 bool Connection::takes_more() const {
-  if (translator_ != nullptr) [[unlikely]]
-    return translator_->takes_more() && !session_->closing();
+  if (adapter_ != nullptr) [[unlikely]]
+    return adapter_->takes_more() && !session_->closing();
   if (session_->closing() || session_->replies().unsent_bytes() >= kUnsentMax) return false;
   if (session_->hold() == Hold::kPause) return session_->input().size() < kHeldInputMax;
   return !session_->runnable();
 }
 
-inline bool Connection::has_more() const {
-  return translator_ != nullptr && translator_->has_more();
-}
+inline bool Connection::has_more() const { return adapter_ != nullptr && adapter_->has_more(); }
 
 inline std::string_view Connection::output() const {
-  if (translator_ != nullptr) [[unlikely]]
-    return translator_->output();
+  if (adapter_ != nullptr) [[unlikely]]
+    return adapter_->output();
   return session_->output();
 }
 
 inline void Connection::mark_sent(size_t bytes) {
-  if (translator_ != nullptr) [[unlikely]]
-    return translator_->mark_sent(bytes);
+  if (adapter_ != nullptr) [[unlikely]]
+    return adapter_->mark_sent(bytes);
   session_->mark_sent(bytes);
 }
 
@@ -79,18 +77,18 @@ void Connection::on_ready(Interest can, std::span<char> buffer, size_t commands_
 }
 
 inline void Connection::hand_over(std::string_view bytes, size_t commands_max) {
-  if (translator_ != nullptr) [[unlikely]]
-    return translator_->receive(bytes);
+  if (adapter_ != nullptr) [[unlikely]]
+    return adapter_->receive(bytes);
   session_->receive(bytes, commands_max);
 }
 
 bool Connection::receive(std::span<char> buffer, size_t commands_max) {
-  if (translator_ != nullptr) [[unlikely]] {
-    if (translator_->has_more()) {
-      translator_->receive({});
+  if (adapter_ != nullptr) [[unlikely]] {
+    if (adapter_->has_more()) {
+      adapter_->receive({});
       return true;
     }
-    buffer = buffer.first(std::min(buffer.size(), translator_->receive_bytes_max()));
+    buffer = buffer.first(std::min(buffer.size(), adapter_->receive_bytes_max()));
   }
   const Transfer transfer = stream_->recv(buffer);
   recv_wants_write_ = transfer.result == Transfer::Result::kWantsWrite;
@@ -123,7 +121,7 @@ bool Connection::send_released() {
 void Connection::flush() {
   if (self_ == nullptr) return;
   const bool is_whole = !session_->dead() && send_released();
-  count_translator();
+  count_adapter();
   if (session_->dead() || !is_whole) return close();
   if (session_->closing() && session_->replies().unsent_bytes() == 0 && output().empty())
     return close();
@@ -132,7 +130,7 @@ void Connection::flush() {
 
 bool Connection::wait_for_more() {
   const bool receives = takes_more();
-  const bool is_unsent = translator_ != nullptr || session_->replies().unsent_bytes() > 0;
+  const bool is_unsent = adapter_ != nullptr || session_->replies().unsent_bytes() > 0;
   const bool sends = is_unsent && !output().empty();
   return watch({.read = (receives && !recv_wants_write_) || (sends && send_wants_read_),
                 .write = (sends && !send_wants_read_) || (receives && recv_wants_write_),

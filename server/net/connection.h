@@ -1,5 +1,5 @@
 // One accepted connection: what its stream receives goes to the session, and what the session
-// releases goes to the stream; through a translator where the client speaks another protocol.
+// releases goes to the stream; through a protocol adapter where the client speaks another protocol.
 //
 // Invariants
 // 1. Nothing here blocks; a turn reads a connection once, into a buffer that all connections share,
@@ -18,8 +18,8 @@
 
 #include "server/net/byte_stream.h"
 #include "server/net/watcher.h"
+#include "server/session/protocol_adapter.h"
 #include "server/session/session.h"
-#include "server/session/translator.h"
 
 namespace weir::server {
 
@@ -27,7 +27,7 @@ namespace weir::server {
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
-  // The most bytes that one flush() sends, so that others have their turn. It may change.
+  // The most bytes that one flush() sends, so that others are served, too. It may change.
   virtual size_t send_bytes_max() const = 0;
   // The connection is about to use so many bytes that it has read.
   virtual void note_received(size_t bytes) = 0;
@@ -38,9 +38,9 @@ class ConnectionOwner {
 class Connection final : public Transport {
  public:
   // Makes a connection, which lives until it is closed.
-  // Without a translator the client speaks the Redis protocol.
+  // Without an adapter the client speaks the Redis protocol.
   static void open(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-                   Watcher* watcher, std::unique_ptr<Translator> translator = nullptr);
+                   Watcher* watcher, std::unique_ptr<ProtocolAdapter> adapter = nullptr);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -56,10 +56,10 @@ class Connection final : public Transport {
 
  private:
   Connection(std::unique_ptr<ByteStream> stream, Session* session, ConnectionOwner* owner,
-             Watcher* watcher, std::unique_ptr<Translator> translator)
+             Watcher* watcher, std::unique_ptr<ProtocolAdapter> adapter)
       : stream_(std::move(stream)),
         session_(session),
-        translator_(std::move(translator)),
+        adapter_(std::move(adapter)),
         owner_(owner),
         watcher_(watcher) {}
 
@@ -74,14 +74,14 @@ class Connection final : public Transport {
   bool send_released();
   bool watch(Interest interest);
   bool wait_for_more();
-  // What the translator keeps falls under the session's account.
-  void count_translator();
+  // What the adapter keeps falls under the session's account.
+  void count_adapter();
   void close();
 
   std::unique_ptr<Connection> self_;
   const std::unique_ptr<ByteStream> stream_;
   Session* const session_;
-  const std::unique_ptr<Translator> translator_;  // may be null
+  const std::unique_ptr<ProtocolAdapter> adapter_;  // may be null
   ConnectionOwner* const owner_;
   Watcher* const watcher_;
   Interest interest_;

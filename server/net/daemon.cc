@@ -44,7 +44,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
                     begin_session(std::move(stream), std::move(peer));
                   }),
-      log_watch_(io, server->office().membership()),
+      log_watch_(io, server->shard_role().membership()),
       signals_(*io, SIGTERM, SIGINT, SIGHUP),
       ticker_(*io),
       waker_(*io),
@@ -104,7 +104,7 @@ void Daemon::turn() {
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
   read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
-  server_.office().listen();
+  server_.shard_role().listen();
   TurnBudget budget(&server_.clock(), &server_.timeline(), &server_.work());
   const bool served = serve_ready(commands_max, &budget);
   serve_long(commands_max, served, &budget);
@@ -253,7 +253,8 @@ void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
 
 void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const bool is_metrics = is_for_metrics(peer.type);
-  const http::Port port = is_metrics ? http::Port::kMetrics : http::Port::kRequests;
+  const http::ListenerKind listener =
+      is_metrics ? http::ListenerKind::kMetrics : http::ListenerKind::kRequests;
   http::Clients& clients = is_metrics ? metrics_clients_ : http_clients_;
   auto session = server_.connect(std::move(peer));
   if (session && !clients.make_room()) {
@@ -264,7 +265,7 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   if (session) {
     return Connection::open(
         std::move(stream), *session, this, &poller_,
-        std::make_unique<http::Conversation>(&server_, *session, &clients, port));
+        std::make_unique<http::Conversation>(&server_, *session, &clients, listener));
   }
   std::string answer;
   const std::string_view why = trimmed(session.error(), "-\r\n");
@@ -307,10 +308,10 @@ void Daemon::wait_for_signal() {
   });
 }
 
-// What was asked is committed and answered, and the office is given to another member. A turn needs
+// What was asked is committed and answered, and another member becomes the primary. A turn needs
 // the log, so the loop goes on for that.
 void Daemon::leave_shard() {
-  Membership* const member = server_.office().membership();
+  Membership* const member = server_.shard_role().membership();
   if (member == nullptr) return;
   member->begin_to_leave();
   while (true) {

@@ -30,7 +30,7 @@
 
 namespace weir::server {
 
-// What a turn has left for sessions: time and units of work. The instants of the requests that ran
+// What a turn has left for sessions: time and work units. The instants of the requests that ran
 // tell the time. The clock is only asked if none has run since the last question: who sends but the
 // beginnings of requests uses time, too.
 class TurnBudget {

@@ -45,7 +45,7 @@ Handshakes::~Handshakes() = default;
 
 void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer) {
   if (pending_.size() >= kPendingMax && !make_room()) {
-    ++tls_.figures.failed;
+    ++tls_.metrics.failed;
     return log_failure(peer, "too many others are not over");
   }
   const auto at = pending_.emplace_hint(
@@ -54,7 +54,7 @@ void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer) {
                 .peer = std::move(peer),
                 .began_ns = clock_.steady_ns(),
                 .ready_in = round_ + 1});
-  tls_.figures.pending = pending_.size();
+  tls_.metrics.pending = pending_.size();
   watch(at, EPOLL_CTL_ADD);
 }
 
@@ -101,8 +101,8 @@ void Handshakes::advance(Pending::iterator at) {
     return end(at, "it speaks no TLS; tls-port is for connections over TLS only");
   }
   Handshake done = take(at);
-  ++tls_.figures.handshakes;
-  if (done.stream->is_resumed()) ++tls_.figures.resumed;
+  ++tls_.metrics.handshakes;
+  if (done.stream->is_resumed()) ++tls_.metrics.resumed;
   done.peer.certificate_name = done.stream->peer_name();
   on_done_(std::move(done.stream), std::move(done.peer));
 }
@@ -122,7 +122,7 @@ bool Handshakes::make_room() {
 }
 
 void Handshakes::end(Pending::iterator at, std::string_view why) {
-  ++tls_.figures.failed;
+  ++tls_.metrics.failed;
   const Handshake ended = take(at);
   log_failure(ended.peer, why);
 }
@@ -131,7 +131,7 @@ Handshakes::Handshake Handshakes::take(Pending::iterator at) {
   watch(at, EPOLL_CTL_DEL);
   Handshake taken = std::move(at->second);
   pending_.erase(at);
-  tls_.figures.pending = pending_.size();
+  tls_.metrics.pending = pending_.size();
   return taken;
 }
 
@@ -156,7 +156,7 @@ void Handshakes::wake_loop() {
 
 void Handshakes::clear() {
   pending_.clear();
-  tls_.figures.pending = 0;
+  tls_.metrics.pending = 0;
 }
 
 }  // namespace weir::server

@@ -131,7 +131,7 @@ Result<void, std::string> Listener::open() {
       {config_.metrics_bind, config_.metrics_tls_port, ConnectionType::kMetricsTls},
   };
   for (const auto& [addresses, port, type] : wanted) {
-    if (auto opened = open_doors(addresses, port, type); !opened) return opened;
+    if (auto opened = open_sockets(addresses, port, type); !opened) return opened;
   }
   if (!config_.unixsocket.empty()) {
     if (auto opened = open_unix(); !opened) return opened;
@@ -139,26 +139,28 @@ Result<void, std::string> Listener::open() {
   if (!serves_requests())
     return "nothing to listen on: port and tls-port are 0 or no bind address is usable, and "
            "unixsocket and http-port are not set";
-  for (Door<Tcp>& door : tcp_doors_) accept(&door);
-  for (Door<Unix>& door : unix_doors_) accept(&door);
+  for (ListeningSocket<Tcp>& listening : tcp_sockets_) accept(&listening);
+  for (ListeningSocket<Unix>& listening : unix_sockets_) accept(&listening);
   return {};
 }
 
-Result<void, std::string> Listener::open_doors(const std::vector<std::string>& addresses,
-                                               int64_t port, ConnectionType type) {
+Result<void, std::string> Listener::open_sockets(const std::vector<std::string>& addresses,
+                                                 int64_t port, ConnectionType type) {
   if (port == 0) return {};
-  const size_t before = tcp_doors_.size();
+  const size_t before = tcp_sockets_.size();
   for (const std::string& address : addresses) {
     if (auto opened = open_tcp(address, port, type); !opened) return opened;
   }
-  if (is_for_metrics(type) && tcp_doors_.size() == before)
+  if (is_for_metrics(type) && tcp_sockets_.size() == before)
     return "metrics-port is set, but no address of metrics-bind is usable";
   return {};
 }
 
 bool Listener::serves_requests() const {
-  const auto serves = [](const Door<Tcp>& door) { return !is_for_metrics(door.type); };
-  return !unix_doors_.empty() || std::any_of(tcp_doors_.begin(), tcp_doors_.end(), serves);
+  const auto serves = [](const ListeningSocket<Tcp>& listening) {
+    return !is_for_metrics(listening.type);
+  };
+  return !unix_sockets_.empty() || std::any_of(tcp_sockets_.begin(), tcp_sockets_.end(), serves);
 }
 
 Result<void, std::string> Listener::open_tcp(std::string address, int64_t port,
@@ -175,12 +177,12 @@ Result<void, std::string> Listener::open_tcp(std::string address, int64_t port,
     if (optional) return {};
     return "cannot resolve bind address '" + address + "': " + error.message();
   }
-  Door<Tcp>& door = tcp_doors_.emplace_back(io_, type);
-  error = listen_on(&door.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
+  ListeningSocket<Tcp>& listening = tcp_sockets_.emplace_back(io_, type);
+  error = listen_on(&listening.acceptor, *found.begin(), static_cast<int>(config_.tcp_backlog));
   const std::string_view what = name_of(type);
   auto opened = note_opened(error, address + ":" + std::to_string(port) + std::string(what));
   if (opened) return opened;
-  tcp_doors_.pop_back();
+  tcp_sockets_.pop_back();
   if (!optional) return opened;
   spdlog::info("{} (optional, skipped)", opened.error());
   return {};
@@ -198,7 +200,7 @@ Result<void, std::string> Listener::open_unix() {
   if (path.size() > kPathBytesMax)
     return note_opened(asio::error::make_error_code(asio::error::name_too_long), path);
   const error_code error =
-      listen_on(&unix_doors_.emplace_back(io_, ConnectionType::kUnixSocket).acceptor, path,
+      listen_on(&unix_sockets_.emplace_back(io_, ConnectionType::kUnixSocket).acceptor, path,
                 static_cast<mode_t>(config_.unixsocketperm), static_cast<int>(config_.tcp_backlog));
   return note_opened(error, path);
 }
@@ -211,37 +213,38 @@ Result<void, std::string> Listener::note_opened(const error_code& error, const s
 
 void Listener::close() {
   error_code ignored;
-  for (Door<Tcp>& door : tcp_doors_) {
-    door.acceptor.close(ignored);
-    door.retry.cancel();
+  for (ListeningSocket<Tcp>& listening : tcp_sockets_) {
+    listening.acceptor.close(ignored);
+    listening.retry.cancel();
   }
-  for (Door<Unix>& door : unix_doors_) {
-    door.acceptor.close(ignored);
-    door.retry.cancel();
+  for (ListeningSocket<Unix>& listening : unix_sockets_) {
+    listening.acceptor.close(ignored);
+    listening.retry.cancel();
     ::unlink(config_.unixsocket.c_str());
   }
 }
 
 template <typename Protocol>
-void Listener::accept(Door<Protocol>* door) {
-  door->acceptor.async_accept([this, door](error_code error, typename Protocol::socket socket) {
-    if (error == asio::error::operation_aborted || !door->acceptor.is_open()) return;
-    note_pause(door, error);
-    if (!error) {
-      accepted(std::move(socket), door->type);
-      return accept(door);
-    }
-    door->retry.expires_after(kRetryAfter);
-    door->retry.async_wait([this, door](error_code cancelled) {
-      if (!cancelled && door->acceptor.is_open()) accept(door);
-    });
-  });
+void Listener::accept(ListeningSocket<Protocol>* listening) {
+  listening->acceptor.async_accept(
+      [this, listening](error_code error, typename Protocol::socket socket) {
+        if (error == asio::error::operation_aborted || !listening->acceptor.is_open()) return;
+        note_pause(listening, error);
+        if (!error) {
+          accepted(std::move(socket), listening->type);
+          return accept(listening);
+        }
+        listening->retry.expires_after(kRetryAfter);
+        listening->retry.async_wait([this, listening](error_code cancelled) {
+          if (!cancelled && listening->acceptor.is_open()) accept(listening);
+        });
+      });
 }
 
 template <typename Protocol>
-void Listener::note_pause(Door<Protocol>* door, const error_code& error) {
-  if (door->pauses == error.failed()) return;
-  door->pauses = error.failed();
+void Listener::note_pause(ListeningSocket<Protocol>* listening, const error_code& error) {
+  if (listening->pauses == error.failed()) return;
+  listening->pauses = error.failed();
   if (error) {
     spdlog::warn("a connection could not be accepted: {}; trying again and again", error.message());
   } else {

@@ -1,9 +1,9 @@
 // Opens the configured addresses and the unix socket, and hands over the connections that come.
 //
 // Invariants
-// 1. Each door pauses by itself when the system gives no descriptor for a connection: trying again
-//    at once would spin, because the connection stays in the backlog. The log has one line when the
-//    pauses begin, and one when they are over.
+// 1. Each listening socket pauses by itself when the system gives no descriptor for a connection:
+//    trying again at once would spin, because the connection stays in the backlog. The log has
+//    one line when the pauses begin, and one when they are over.
 // 2. A unix socket has its mode before it listens, so that nobody comes in who may not.
 #pragma once
 
@@ -44,8 +44,8 @@ class Listener {
   // One address that is listened on. It stays in its place until the listener is destroyed, since
   // handlers point to it.
   template <typename Protocol>
-  struct Door {
-    Door(boost::asio::io_context& io, ConnectionType type_of)
+  struct ListeningSocket {
+    ListeningSocket(boost::asio::io_context& io, ConnectionType type_of)
         : acceptor(io), retry(io), type(type_of) {}
 
     typename Protocol::acceptor acceptor;
@@ -54,25 +54,25 @@ class Listener {
     bool pauses = false;
   };
 
-  Result<void, std::string> open_doors(const std::vector<std::string>& addresses, int64_t port,
-                                       ConnectionType type);
+  Result<void, std::string> open_sockets(const std::vector<std::string>& addresses, int64_t port,
+                                         ConnectionType type);
   Result<void, std::string> open_tcp(std::string address, int64_t port, ConnectionType type);
   Result<void, std::string> open_unix();
   bool serves_requests() const;
   Result<void, std::string> note_opened(const boost::system::error_code& error,
                                         const std::string& shown);
   template <typename Protocol>
-  void accept(Door<Protocol>* door);
+  void accept(ListeningSocket<Protocol>* listening);
   template <typename Protocol>
-  void note_pause(Door<Protocol>* door, const boost::system::error_code& error);
+  void note_pause(ListeningSocket<Protocol>* listening, const boost::system::error_code& error);
   void accepted(Tcp::socket socket, ConnectionType type);
   void accepted(Unix::socket socket, ConnectionType type);
 
   boost::asio::io_context& io_;
   const Config& config_;
   OnAccept on_accept_;
-  std::list<Door<Tcp>> tcp_doors_;
-  std::list<Door<Unix>> unix_doors_;  // at most one
+  std::list<ListeningSocket<Tcp>> tcp_sockets_;
+  std::list<ListeningSocket<Unix>> unix_sockets_;  // at most one
   std::string addresses_;
 };
 

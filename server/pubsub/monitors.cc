@@ -71,9 +71,9 @@ void Monitors::show(const Call& call, bool from_script) {
   if (overflowed_) pending_.resize(begin);
 }
 
-void Monitors::drop_after(const Mark& mark) {
-  pending_.resize(std::min(mark.bytes, pending_.size()));
-  overflowed_ = overflowed_ && mark.overflowed;
+void Monitors::drop_after(const Savepoint& savepoint) {
+  pending_.resize(std::min(savepoint.bytes, pending_.size()));
+  overflowed_ = overflowed_ && savepoint.overflowed;
 }
 
 void Monitors::end_all() {

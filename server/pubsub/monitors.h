@@ -25,7 +25,7 @@ struct Config;
 
 class Monitors {
  public:
-  struct Mark {
+  struct Savepoint {
     size_t bytes = 0;
     bool overflowed = false;
   };
@@ -42,9 +42,9 @@ class Monitors {
   // Hands over the lines; to be called between commands.
   void deliver();
   bool has_pending() const { return !pending_.empty() || overflowed_; }
-  // Take back the commands that were shown since a mark.
-  Mark mark() const { return {.bytes = pending_.size(), .overflowed = overflowed_}; }
-  void drop_after(const Mark& mark);
+  // Take back the commands that were shown since a savepoint.
+  Savepoint savepoint() const { return {.bytes = pending_.size(), .overflowed = overflowed_}; }
+  void drop_after(const Savepoint& savepoint);
 
  private:
   std::string head(const Call& call, bool from_script) const;

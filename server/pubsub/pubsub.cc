@@ -5,7 +5,7 @@
 #include "base/heap_bytes.h"
 #include "resp/glob.h"
 #include "resp/reply.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 
@@ -160,7 +160,7 @@ size_t Pubsub::subscribers(SubscriptionKind kind, std::string_view name) const {
   return found == of(kind).end() ? 0 : found->second.size();
 }
 
-void Pubsub::write_figures(FigureWriter& out) const {
+void Pubsub::write_metrics(MetricWriter& out) const {
   out.gauge({"pubsub_channels", "Channels with subscribers."}, count(SubscriptionKind::kChannel));
   out.gauge({"pubsub_patterns", "Patterns with subscribers."}, count(SubscriptionKind::kPattern));
   out.gauge({"pubsubshard_channels", "Sharded channels with subscribers."},

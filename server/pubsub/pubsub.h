@@ -27,7 +27,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Session;
 class SessionDirectory;
 
@@ -49,16 +49,16 @@ class Pubsub {
   size_t publish(SubscriptionKind kind, std::string_view channel, std::string_view message);
   bool nobody_listens() const { return subscribers_[0].empty() && subscribers_[1].empty(); }
 
-  // Take back what was published since a mark, or deliver everything.
-  size_t mark() const { return pending_.size(); }
-  void drop_after(size_t mark) { pending_.resize(mark); }
+  // Take back what was published since a savepoint, or deliver everything.
+  size_t savepoint() const { return pending_.size(); }
+  void drop_after(size_t savepoint) { pending_.resize(savepoint); }
   void deliver();
 
   // Answers the names in use that match a pattern.
   std::vector<std::string_view> names(SubscriptionKind kind, std::string_view pattern) const;
   size_t subscribers(SubscriptionKind kind, std::string_view name) const;
   size_t count(SubscriptionKind kind) const { return of(kind).size(); }
-  void write_figures(FigureWriter& out) const;
+  void write_metrics(MetricWriter& out) const;
 
  private:
   using Sessions = std::map<uint64_t, Session*>;

@@ -1,6 +1,6 @@
 #include "server/rdb/body.h"
 
-#include "server/rdb/families.h"
+#include "server/rdb/collections.h"
 #include "server/rdb/writer.h"
 
 namespace weir::server::rdb {

@@ -1,4 +1,4 @@
-#include "server/rdb/families.h"
+#include "server/rdb/collections.h"
 #include "server/rdb/packed.h"
 #include "server/rdb/writer.h"
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "resp/numbers.h"
-#include "server/rdb/families.h"
+#include "server/rdb/collections.h"
 #include "server/rdb/integers.h"
 #include "server/rdb/packed.h"
 #include "server/rdb/writer.h"

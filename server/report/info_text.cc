@@ -34,22 +34,22 @@ void InfoText::line(std::string_view name, std::string_view value) {
 }
 
 // For example: cmdstat_get:calls=1,usec=2
-void InfoText::write(const Figure& figure) {
-  const auto& [name, help, unit] = figure.name;
+void InfoText::write(const Metric& metric) {
+  const auto& [name, help, unit] = metric.name;
   if (in_row_) {
     if (text_.back() != ':') text_.push_back(',');
-    text_.append(name).append("=").append(figure.value);
+    text_.append(name).append("=").append(metric.value);
     return;
   }
-  line(name, std::string(figure.value) + (unit == FigureUnit::kPercent ? "%" : ""));
-  if (unit != FigureUnit::kMemory) return;
-  line(std::string(name) + "_human", human(resp::parse_int64(figure.value).value_or(0)));
+  line(name, std::string(metric.value) + (unit == MetricUnit::kPercent ? "%" : ""));
+  if (unit != MetricUnit::kMemory) return;
+  line(std::string(name) + "_human", human(resp::parse_int64(metric.value).value_or(0)));
 }
 
 void InfoText::write_absent(std::string_view name, std::string_view value) { line(name, value); }
 
-void InfoText::begin_row(const FigureFamily& family, std::string_view member) {
-  text_.append(family.info_prefix).append(member).append(":");
+void InfoText::begin_row(const MetricTable& table, std::string_view member) {
+  text_.append(table.info_prefix).append(member).append(":");
   in_row_ = true;
 }
 

@@ -11,34 +11,34 @@ namespace {
 
 constexpr std::string_view kPrefix = "weir";
 constexpr std::string_view kCounter = "counter";
-// Words of figures' names that say a unit, or what every counter's name says.
+// Words of metrics' names that say a unit, or what every counter's name says.
 constexpr std::string_view kUnitWords[] = {"ms", "us", "usec", "bytes", "seconds", "total"};
 
-std::string_view unit_name(FigureUnit unit) {
+std::string_view unit_name(MetricUnit unit) {
   switch (unit) {
-    case FigureUnit::kNone:
+    case MetricUnit::kNone:
       return "";
-    case FigureUnit::kBytes:
-    case FigureUnit::kMemory:
+    case MetricUnit::kBytes:
+    case MetricUnit::kMemory:
       return "bytes";
-    case FigureUnit::kSeconds:
-    case FigureUnit::kMilliseconds:
-    case FigureUnit::kMicroseconds:
+    case MetricUnit::kSeconds:
+    case MetricUnit::kMilliseconds:
+    case MetricUnit::kMicroseconds:
       return "seconds";
-    case FigureUnit::kPercent:
+    case MetricUnit::kPercent:
       return "ratio";
   }
   return "";
 }
 
-// How many of the figure's unit make one of the metric's.
-double parts_of_unit(FigureUnit unit) {
+// How many of the unit in INFO make one of Prometheus' base unit.
+double parts_of_unit(MetricUnit unit) {
   switch (unit) {
-    case FigureUnit::kMilliseconds:
+    case MetricUnit::kMilliseconds:
       return 1e3;
-    case FigureUnit::kMicroseconds:
+    case MetricUnit::kMicroseconds:
       return 1e6;
-    case FigureUnit::kPercent:
+    case MetricUnit::kPercent:
       return 100;
     default:
       return 1;
@@ -51,10 +51,10 @@ std::string number_text(double value) {
   return {text.data(), end};
 }
 
-std::string value_in_base_unit(const Figure& figure) {
-  const double parts = parts_of_unit(figure.name.unit);
-  if (parts == 1) return std::string(figure.value);
-  return number_text(resp::parse_double(figure.value).value_or(0) / parts);
+std::string value_in_base_unit(const Metric& metric) {
+  const double parts = parts_of_unit(metric.name.unit);
+  if (parts == 1) return std::string(metric.value);
+  return number_text(resp::parse_double(metric.value).value_or(0) / parts);
 }
 
 // Adds the words of a name but for those that say a unit. What no name may hold becomes '_'.
@@ -115,48 +115,49 @@ bool MetricsText::is_left_out(std::string_view name) const {
   return std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end();
 }
 
-MetricsText::Metric& MetricsText::metric(const FigureName& figure, std::string_view type) {
+MetricsText::MetricFamily& MetricsText::metric_family(const MetricName& metric,
+                                                      std::string_view type) {
   std::string name(kPrefix);
-  add_words(row_family_, &name);
-  add_words(figure.name, &name);
-  const std::string_view unit = unit_name(figure.unit);
+  add_words(row_table_, &name);
+  add_words(metric.name, &name);
+  const std::string_view unit = unit_name(metric.unit);
   if (!unit.empty()) name.append("_").append(unit);
-  const auto [found, is_new] = index_.try_emplace(name, metrics_.size());
+  const auto [found, is_new] = index_.try_emplace(name, families_.size());
   if (is_new) {
-    metrics_.push_back({.name = name,
-                        .type = std::string(type),
-                        .unit = std::string(unit),
-                        .help = std::string(figure.help)});
+    families_.push_back({.name = name,
+                         .type = std::string(type),
+                         .unit = std::string(unit),
+                         .help = std::string(metric.help)});
   }
-  return metrics_[found->second];
+  return families_[found->second];
 }
 
-void MetricsText::write(const Figure& figure) {
-  if (figure.kind == FigureKind::kText || is_left_out(figure.name.name)) return;
-  const bool counts = figure.kind == FigureKind::kCounter;
-  Metric& of = metric(figure.name, counts ? kCounter : "gauge");
-  add_sample(of.name + (counts ? "_total" : ""), row_labels_, value_in_base_unit(figure),
+void MetricsText::write(const Metric& metric) {
+  if (metric.kind == MetricKind::kText || is_left_out(metric.name.name)) return;
+  const bool counts = metric.kind == MetricKind::kCounter;
+  MetricFamily& of = metric_family(metric.name, counts ? kCounter : "gauge");
+  add_sample(of.name + (counts ? "_total" : ""), row_labels_, value_in_base_unit(metric),
              &of.samples);
 }
 
-void MetricsText::labelled(const FigureName& name, std::initializer_list<Label> labels,
+void MetricsText::labelled(const MetricName& name, std::initializer_list<Label> labels,
                            uint64_t value) {
   std::string text;
   for (const Label& each : labels) {
     if (!text.empty()) text.push_back(',');
     text.append(label(each.name, each.value));
   }
-  Metric& of = metric(name, kCounter);
+  MetricFamily& of = metric_family(name, kCounter);
   add_sample(of.name + "_total", text, std::to_string(value), &of.samples);
 }
 
-void MetricsText::fact(const FigureName& name, const Label& said) {
-  Metric& of = metric(name, "gauge");
+void MetricsText::fact(const MetricName& name, const Label& said) {
+  MetricFamily& of = metric_family(name, "gauge");
   add_sample(of.name, label(said.name, said.value), "1", &of.samples);
 }
 
-void MetricsText::write_histogram(const FigureName& name, const DurationBuckets& durations) {
-  Metric& of = metric(name, "histogram");
+void MetricsText::write_histogram(const MetricName& name, const DurationBuckets& durations) {
+  MetricFamily& of = metric_family(name, "histogram");
   const std::string comma = row_labels_.empty() ? "" : row_labels_ + ",";
   for (const auto& [bound_ns, below] : durations.buckets) {
     const double bound_s = static_cast<double>(bound_ns) / 1e9;
@@ -170,20 +171,20 @@ void MetricsText::write_histogram(const FigureName& name, const DurationBuckets&
   add_sample(of.name + "_count", row_labels_, total, &of.samples);
 }
 
-void MetricsText::begin_row(const FigureFamily& family, std::string_view member) {
-  row_family_ = family.name;
-  row_labels_ = label(family.name, member);
+void MetricsText::begin_row(const MetricTable& table, std::string_view member) {
+  row_table_ = table.name;
+  row_labels_ = label(table.name, member);
 }
 
 void MetricsText::end_row() {
-  row_family_.clear();
+  row_table_.clear();
   row_labels_.clear();
 }
 
 std::string MetricsText::take() const {
   const bool open = format_ == MetricsFormat::kOpenMetrics;
   std::string text;
-  for (const Metric& of : metrics_) {
+  for (const MetricFamily& of : families_) {
     // The older format counts the suffix of a counter's samples to the metric's name.
     const std::string name = of.name + (!open && of.type == kCounter ? "_total" : "");
     text.append("# HELP ").append(name).append(" ").append(of.help).append("\n");

@@ -1,10 +1,10 @@
-// Figures as Prometheus reads them: a metric for each, with its help, its type and its unit.
+// Metrics as Prometheus reads them: each with its help, its type and its unit.
 //
-// A metric is named after its figure: "weir_", the family of its row if it has one, the figure's
-// words without those that name a unit, the base unit (seconds, bytes), and "_total" for a counter.
+// A metric is named: "weir_", the table of its row if it has one, the words of INFO's name without
+// those that name a unit, the base unit (seconds, bytes), and "_total" for a counter.
 // So INFO's `unsynced_age_ms:13` is `weir_unsynced_age_seconds 0.013`. The member of a row is a
-// label with the family's name: `weir_command_calls_total{command="get"}`. Figures that are words,
-// and what Redis has and weir has not, are no metrics.
+// label with the table's name: `weir_command_calls_total{command="get"}`. Metrics that are words,
+// and what Redis has and weir has not, are left out.
 //
 // Invariants
 // 1. The text holds each metric once, with all its samples after its head, as both formats demand.
@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 namespace weir::server {
 
@@ -31,24 +31,24 @@ enum class MetricsFormat : uint8_t {
 // What an answer in the format has as its Content-Type.
 std::string_view content_type(MetricsFormat format);
 
-class MetricsText final : public FigureWriter {
+class MetricsText final : public MetricWriter {
  public:
   explicit MetricsText(MetricsFormat format) : format_(format) {}
 
-  // Figures of this name are left out from now on, alone or in rows.
+  // Metrics of this name are left out from now on, alone or in rows.
   void leave_out(std::string_view name);
   struct Label {
     std::string_view name;
     std::string_view value;
   };
   // One of the samples of a counter that has labels.
-  void labelled(const FigureName& name, std::initializer_list<Label> labels, uint64_t value);
+  void labelled(const MetricName& name, std::initializer_list<Label> labels, uint64_t value);
   // A metric whose value is always 1, and whose label says something in words.
-  void fact(const FigureName& name, const Label& label);
+  void fact(const MetricName& name, const Label& label);
   std::string take() const;
 
  private:
-  struct Metric {
+  struct MetricFamily {
     std::string name;  // without what the samples' names add
     std::string type;
     std::string unit;
@@ -56,21 +56,21 @@ class MetricsText final : public FigureWriter {
     std::string samples = {};
   };
 
-  void write(const Figure& figure) override;
+  void write(const Metric& metric) override;
   void write_absent(std::string_view, std::string_view) override {}
-  void write_histogram(const FigureName& name, const DurationBuckets& durations) override;
-  void begin_row(const FigureFamily& family, std::string_view member) override;
+  void write_histogram(const MetricName& name, const DurationBuckets& durations) override;
+  void begin_row(const MetricTable& table, std::string_view member) override;
   void end_row() override;
 
-  // Answers the metric, which is made where there is none.
-  Metric& metric(const FigureName& name, std::string_view type);
+  // Answers the family, which is made where there is none.
+  MetricFamily& metric_family(const MetricName& name, std::string_view type);
   bool is_left_out(std::string_view name) const;
 
   const MetricsFormat format_;
-  std::vector<Metric> metrics_;
+  std::vector<MetricFamily> families_;
   std::map<std::string, size_t, std::less<>> index_;
   std::vector<std::string> left_out_;
-  std::string row_family_;  // empty: in no row
+  std::string row_table_;  // empty: in no row
   std::string row_labels_;
 };
 

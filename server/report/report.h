@@ -9,7 +9,7 @@
 #include "server/os/clock.h"
 #include "server/os/rate_meter.h"
 #include "server/report/duration_histogram.h"
-#include "server/report/error_figures.h"
+#include "server/report/error_metrics.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
 #include "server/report/slow_log.h"
@@ -39,7 +39,7 @@ struct Stats {
   int64_t commit_ns_max = 0;
   size_t working_set_bytes_max = 0;
   uint64_t internal_errors = 0;  // commands that met a bug
-  uint64_t expired_before = 0;   // of the keyspace's figures, when statistics were reset
+  uint64_t expired_before = 0;   // of the keyspace's metrics, when statistics were reset
   uint64_t evicted_before = 0;
 };
 
@@ -57,7 +57,8 @@ class Report {
   void note_internal_error(std::string_view what);
   void note_look_up(bool found) { ++(found ? stats.keyspace_hits : stats.keyspace_misses); }
   void note_latency(std::string_view event, int64_t duration_ns);
-  // The loop has ended a phase at `now_ns`; if that took long, it is told of by its name.
+  // The loop has ended a phase at `now_ns`; if that took long, it is reported under the
+  // phase's name.
   void end_phase(std::string_view phase, int64_t now_ns) {
     if (const int64_t held_ns = loop.end(now_ns); held_ns > 0) note_held(phase, held_ns);
   }
@@ -76,7 +77,7 @@ class Report {
   Stats stats;
   DurationHistogram turns;    // each from its first request to the release of its replies
   DurationHistogram commits;  // the part of each that the log took
-  ErrorFigures errors;
+  ErrorMetrics errors;
   LatencyMonitor latency;
   LoopWatch loop;
   SlowLog slow_log;

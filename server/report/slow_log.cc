@@ -53,9 +53,9 @@ void SlowLog::add(Entry entry, std::span<const std::string_view> first, size_t c
   while (entries_.size() > static_cast<size_t>(rules_.entries_max)) entries_.pop_back();
 }
 
-void SlowLog::drop_after(uint64_t mark) {
-  while (!entries_.empty() && entries_.front().id >= mark) entries_.pop_front();
-  next_id_ = mark;
+void SlowLog::drop_after(uint64_t savepoint) {
+  while (!entries_.empty() && entries_.front().id >= savepoint) entries_.pop_front();
+  next_id_ = savepoint;
 }
 
 }  // namespace weir::server

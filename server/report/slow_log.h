@@ -55,9 +55,9 @@ class SlowLog {
   // the oldest entries make room. REQUIRES: `first` are all of them, or at least kArgsMax.
   void add(Entry entry, std::span<const std::string_view> first, size_t count);
   void clear() { entries_.clear(); }
-  // Takes back the entries that were added since a mark.
-  uint64_t mark() const { return next_id_; }
-  void drop_after(uint64_t mark);
+  // Takes back the entries that were added since a savepoint.
+  uint64_t savepoint() const { return next_id_; }
+  void drop_after(uint64_t savepoint);
   // Answers the entries, the newest first.
   const std::deque<Entry>& entries() const { return entries_; }
 

@@ -18,14 +18,14 @@
 namespace weir::server {
 
 enum class Kept : uint8_t {
-  kSession,        // the session and its connection
-  kTranslator,     // of a client that speaks HTTP: its requests and answers
-  kNames,          // the client's name, and those of its library
-  kQueued,         // what was queued since MULTI
-  kWatches,        // the keys of WATCH
-  kSubscriptions,  // channels and patterns
-  kPrefixes,       // of CLIENT TRACKING BCAST
-  kWait,           // the request of a blocked session, and its places in queues
+  kSession,          // the session and its connection
+  kProtocolAdapter,  // of a client that speaks HTTP: its requests and answers
+  kNames,            // the client's name, and those of its library
+  kQueued,           // what was queued since MULTI
+  kWatches,          // the keys of WATCH
+  kSubscriptions,    // channels and patterns
+  kPrefixes,         // of CLIENT TRACKING BCAST
+  kWait,             // the request of a blocked session, and its places in queues
 };
 inline constexpr size_t kKeptItems = 8;
 

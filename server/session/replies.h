@@ -1,8 +1,8 @@
 // What a session is answered: commands write it, the client says which of it is wanted, and the
 // turn decides what becomes of it.
 //
-// Invariant: until a command's reply is noted, it is the end of the queue's tail, from mark() on;
-// so it can be looked at, cut off or bounded.
+// Invariant: until a command's reply is noted, it is the end of the queue's tail, from savepoint()
+// on; so it can be looked at, cut off or bounded.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,11 @@ class Replies {
   const OutputQueue& queue() const { return queue_; }
 
   // Answers where in the tail the next reply begins.
-  size_t mark() const { return queue_.tail().size(); }
-  std::string_view since(size_t mark) const { return std::string_view(queue_.tail()).substr(mark); }
-  void cut(size_t mark) { queue_.tail()->resize(mark); }
+  size_t savepoint() const { return queue_.tail().size(); }
+  std::string_view since(size_t savepoint) const {
+    return std::string_view(queue_.tail()).substr(savepoint);
+  }
+  void cut(size_t savepoint) { queue_.tail()->resize(savepoint); }
   // Bounds what may be unsent: a command that would write more than so many bytes ends by
   // ReplyTooLong.
   void bound(size_t unsent_bytes_max) {
@@ -47,8 +49,8 @@ class Replies {
   // Makes a sink take the next reply that is noted.
   void give_next_to(ReplySink sink) { sink_ = std::move(sink); }
   // Answers where the reply begins that is not noted yet. A command that has replaced the turn's
-  // replies by errors (SAVE) has moved that place from where mark() was before it. REQUIRES: the
-  // session has a part in the turn.
+  // replies by errors (SAVE) has moved that place from where savepoint() was before it. REQUIRES:
+  // the session has a part in the turn.
   size_t reply_begin() const { return queue_.marked_end() - queue_.tail_begin(); }
   // Ends the reply of a command, and drops it if the client wants none. `touched_data` tells that
   // the reply may depend on data, `early_permits` that it may leave before its turn is committed.

@@ -11,16 +11,16 @@
 namespace weir::server {
 namespace {
 
-constexpr size_t kStrangersRequestMax = 32 << 10;  // bytes; AUTH with the longest words fits
-constexpr size_t kStrangersCommandsMax = 8;        // of sessions that have to log in, per slice
+constexpr size_t kUnauthenticatedRequestMax = 32 << 10;  // bytes; AUTH with the longest words fits
+constexpr size_t kUnauthenticatedCommandsMax = 8;  // of sessions that have to log in, per slice
 // Of a session itself, with its entry in the list of all, and the lists that it may stand in.
 constexpr size_t kOwnBytes = block_bytes(sizeof(Session)) + 160;
 
-resp::RequestLimits request_limits(const Config& config, bool is_stranger) {
+resp::RequestLimits request_limits(const Config& config, bool is_unauthenticated) {
   return {.bulk_bytes_max = config.proto_max_bulk_len,
           .multibulk_count_max = config.multibulk_count_max,
           .inline_bytes_max = config.proto_inline_max_bytes,
-          .authenticated = !is_stranger};
+          .authenticated = !is_unauthenticated};
 }
 
 }  // namespace
@@ -53,14 +53,17 @@ void Session::kill_unsent() {
   replies_.queue().give_up();
 }
 
-bool Session::is_stranger() const { return !client_.authenticated() && host_.asks_for_login(); }
+bool Session::is_unauthenticated() const {
+  return !client_.authenticated() && host_.asks_for_login();
+}
 
 void Session::receive(std::string_view bytes, size_t commands_max) {
   if (closing_) return;
   host_.count_received(bytes.size());
   join_turn();
   requests_.begin(bytes);
-  run_requests(is_stranger() ? std::min(commands_max, kStrangersCommandsMax) : commands_max);
+  run_requests(is_unauthenticated() ? std::min(commands_max, kUnauthenticatedCommandsMax)
+                                    : commands_max);
   requests_.end(!closing_);
   if (!input().empty()) check_input_size();
   count_bytes();
@@ -81,7 +84,8 @@ void Session::check_input_size() {
   if (input().size() > static_cast<size_t>(host_.config().client_query_buffer_limit)) {
     host_.note_query_buffer_overrun(*this);
     kill();
-  } else if (input().size() > kStrangersRequestMax && !runnable_ && !closing_ && is_stranger()) {
+  } else if (input().size() > kUnauthenticatedRequestMax && !runnable_ && !closing_ &&
+             is_unauthenticated()) {
     fail_protocol("ERR Protocol error: unauthenticated request too large");
   }
 }
@@ -99,7 +103,8 @@ void Session::run_requests(size_t commands_max) {
   while (!closing_ && !requests_.at_end() && !wait_state_.waiting()) {
     runnable_ = slice.ended();
     if (runnable_) break;
-    const resp::ParseStatus status = requests_.parse(request_limits(host_.config(), is_stranger()));
+    const resp::ParseStatus status =
+        requests_.parse(request_limits(host_.config(), is_unauthenticated()));
     if (status == resp::ParseStatus::kNeedMore) break;
     if (status == resp::ParseStatus::kError) {
       fail_protocol(requests_.error());

@@ -99,7 +99,7 @@ class Session {
   void end_wait(std::optional<uint64_t> early_permits = {});
 
   // Tells whether the client has not logged in, and must.
-  bool is_stranger() const;
+  bool is_unauthenticated() const;
   // Answers how much memory the session takes: its buffers, and what is kept for it. It is what
   // falls under maxmemory-clients.
   size_t memory_bytes() const {

@@ -16,7 +16,7 @@ void Transaction::watch(storage::Keyspace& keys, int database, std::string_view 
   auto place = std::make_pair(database, std::string(key));
   if (watched_.contains(place)) return;
   if (touched_ == nullptr) touched_ = std::make_shared<bool>(false);
-  const storage::WatchId id = keys.watches().add(keys.look_up(database, key), touched_);
+  const storage::WatchId id = keys.running().watch(keys.look_up(database, key), touched_);
   const auto watched = watched_.emplace(std::move(place), id).first;
   kept_.add(Kept::kWatches, tree_node_bytes<Watched::value_type>() +
                                 heap_bytes(watched->first.second) +

@@ -13,7 +13,7 @@ namespace weir::server {
 
 class TlsContext;
 
-struct TlsFigures {
+struct TlsMetrics {
   uint64_t handshakes = 0;  // that have succeeded
   uint64_t failed = 0;
   uint64_t resumed = 0;  // of those that have succeeded
@@ -33,7 +33,7 @@ class Tls {
   // time to time with the Unix time.
   void look_at_the_end(int64_t now_s);
 
-  TlsFigures figures;
+  TlsMetrics metrics;
 
  private:
   static constexpr int64_t kWarnedS = 14 * kSPerDay;

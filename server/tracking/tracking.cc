@@ -7,7 +7,7 @@
 #include "resp/reply.h"
 #include "server/command/command_facts.h"
 #include "server/config/config.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 #include "server/session/session.h"
 #include "server/session/session_directory.h"
 
@@ -95,7 +95,7 @@ void Tracking::follow(Call& call, const std::function<void()>& act) {
 void Tracking::follow_write(Call& call, const std::function<void()>& act) {
   std::vector<std::pair<std::string, storage::WatchId>> watched;
   for (const std::string_view key : keys_of(call.command, call.args)) {
-    if (matters(key)) watched.emplace_back(key, call.keys.watches().add(call.look_up(key)));
+    if (matters(key)) watched.emplace_back(key, call.keys.running().watch(call.look_up(key)));
   }
   const uint64_t by = call.session.id;
   act();
@@ -291,7 +291,7 @@ void Tracking::send(uint64_t id, const std::string* keys) {
     needs_.sessions->enforce_output_limit(receiver);
 }
 
-void Tracking::write_figures(FigureWriter& out) const {
+void Tracking::write_metrics(MetricWriter& out) const {
   out.gauge({"tracking_total_keys", "Keys that tracking clients have read."}, table_.size());
   out.gauge({"tracking_total_items", "Pairs of such a key and a client that has read it."}, items_);
   out.gauge({"tracking_total_prefixes", "Prefixes of keys that clients track by broadcast."},

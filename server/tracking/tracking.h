@@ -32,7 +32,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class SessionDirectory;
 struct Config;
 
@@ -72,8 +72,8 @@ class Tracking final : public SharedNames {
   size_t keys() const { return table_.size(); }
   size_t items() const { return items_; }  // sessions beside keys
   size_t prefixes() const { return broadcasts_.size(); }
-  // Of the table of keys; sessions() is a figure of clients.
-  void write_figures(FigureWriter& out) const;
+  // Of the table of keys; sessions() is a metric of clients.
+  void write_metrics(MetricWriter& out) const;
 
  private:
   struct Readers {

@@ -16,14 +16,14 @@ namespace {
 
 constexpr size_t kShownBytes = 100;
 
-storage::OwnerView owner_at(const storage::Ref& ref) {
-  storage::OwnerView owner;
-  WEIR_REQUIRE(storage::parse_owner(ref.value(), &owner));
-  return owner;
+storage::HeaderView header_at(const storage::Ref& ref) {
+  storage::HeaderView header;
+  WEIR_REQUIRE(storage::parse_header(ref.value(), &header));
+  return header;
 }
 
-Form form_of(const storage::OwnerView& owner) {
-  return owner.rest.empty() ? Form::kCompact : static_cast<Form>(owner.rest[0]);
+Form form_of(const storage::HeaderView& header) {
+  return header.rest.empty() ? Form::kCompact : static_cast<Form>(header.rest[0]);
 }
 
 // What only damage leaves behind, or somebody who means harm: no command may rely on it, or hand it
@@ -60,7 +60,7 @@ storage::Elements Collection::create_if_absent() {
       type_ == storage::Type::kList ? storage::Layout::kInSequence : storage::Layout::kScattered;
   elements_ = keys_->lists().open(database_, keys_->lists().make(database_, layout));
   storage::Ref ref = keys_->look_up(database_, key_);
-  put_owner(&ref, 0);
+  put_header(&ref, 0);
   return *elements_;
 }
 
@@ -69,7 +69,7 @@ void Collection::make_large() {
   form_ = Form::kLarge;
   if (!exists()) return;
   storage::Ref ref = keys_->look_up(database_, key_);
-  put_owner(&ref, ref.expire_at_ms());
+  put_header(&ref, ref.expire_at_ms());
 }
 
 bool Collection::erase_if_empty() {
@@ -81,10 +81,10 @@ bool Collection::erase_if_empty() {
   return true;
 }
 
-void Collection::put_owner(storage::Ref* ref, int64_t expire_at_ms) {
+void Collection::put_header(storage::Ref* ref, int64_t expire_at_ms) {
   const storage::ElementsId id = elements_->id();
   std::string payload;
-  storage::append_owner_head(&payload, std::span(&id, 1));
+  storage::append_list_ids(&payload, std::span(&id, 1));
   payload.push_back(static_cast<char>(form_));
   keys_->put(ref, type_, payload, expire_at_ms);
 }
@@ -94,9 +94,9 @@ Result<Collection, ErrorReplied> collection_of(Call& call, const storage::Ref& r
   Collection collection(call, ref, type);
   if (!ref.exists()) return collection;
   if (ref.type() != type) return reply_error(call, kWrongType);
-  const storage::OwnerView owner = owner_at(ref);
-  collection.form_ = form_of(owner);
-  collection.elements_ = call.keys.lists().open(ref.database(), owner.ids[0]);
+  const storage::HeaderView header = header_at(ref);
+  collection.form_ = form_of(header);
+  collection.elements_ = call.keys.lists().open(ref.database(), header.ids[0]);
   if (!collection.elements_) return reading_failed();
   if (collection.elements_->empty()) return without_elements(&call.keys, ref.key());
   return collection;
@@ -134,10 +134,10 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
                                            int64_t expire_at_ms) {
   const storage::Type type = from.type();
   const int database = from.database();
-  const storage::OwnerView owner = owner_at(from);
-  const std::string rest(owner.rest);
+  const storage::HeaderView header = header_at(from);
+  const std::string rest(header.rest);
   std::vector<storage::ElementsId> copies;
-  for (const storage::ElementsId id : owner.all()) {
+  for (const storage::ElementsId id : header.all()) {
     copies.push_back(call.keys.lists().make(to->database(), storage::layout_of(id)));
     if (!call.keys.lists().copy(database, id, to->database(), copies.back()))
       return reading_failed();
@@ -148,7 +148,7 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
     call.work().charge_entries(copy->size());
   }
   std::string payload;
-  storage::append_owner_head(&payload, copies);
+  storage::append_list_ids(&payload, copies);
   payload.append(rest);
   call.keys.put(to, type, payload, expire_at_ms);
   return {};
@@ -156,8 +156,8 @@ Result<void, ErrorReplied> copy_collection(Call& call, const storage::Ref& from,
 
 size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
   size_t bytes = 0;
-  const storage::OwnerView owner = owner_at(ref);
-  for (const storage::ElementsId id : owner.all()) {
+  const storage::HeaderView header = header_at(ref);
+  for (const storage::ElementsId id : header.all()) {
     const auto list = call.keys.lists().open(ref.database(), id);
     if (!list || list->empty()) continue;
     const size_t looks = samples == 0 ? list->size() : std::min(samples, list->size());
@@ -173,6 +173,6 @@ size_t element_bytes(Call& call, const storage::Ref& ref, size_t samples) {
   return bytes;
 }
 
-Form form_of(const storage::Ref& ref) { return form_of(owner_at(ref)); }
+Form form_of(const storage::Ref& ref) { return form_of(header_at(ref)); }
 
 }  // namespace weir::server

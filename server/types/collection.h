@@ -14,7 +14,7 @@
 // Invariants
 // 1. No collection is left empty at the end of a command: a command that removes elements calls
 //    note_removal() or erase_if_empty(), one that creates a collection puts something into it.
-// 2. A change of elements never touches the owner's record, so it costs what those elements cost,
+// 2. A change of elements never touches the header record, so it costs what those elements cost,
 //    and the expiry stays.
 // 3. The form goes from compact to large and never back, whatever is removed.
 // 4. A command that finds a collection without elements fails as one whose record cannot be read:
@@ -34,7 +34,7 @@ namespace weir::server {
 // Compact is Redis' listpack or intset, large its hashtable or skiplist. A collection is compact as
 // long as it has always been small; each type says what small means. On disk: DO NOT CHANGE.
 enum class Form : uint8_t { kCompact = 0, kLarge = 1 };
-// Tells whether these can be an owner's own bytes: a form, and what a later version may add, which
+// Tells whether these can be a header's own bytes: a form, and what a later version may add, which
 // means nothing here.
 inline bool is_form(std::string_view own_bytes) {
   return own_bytes.empty() || static_cast<uint8_t>(own_bytes[0]) <= uint8_t{1};
@@ -77,7 +77,7 @@ class Collection {
         database_(ref.database()),
         key_(ref.key()),
         type_(type) {}
-  void put_owner(storage::Ref* ref, int64_t expire_at_ms);
+  void put_header(storage::Ref* ref, int64_t expire_at_ms);
 
   WorkMeter* work_;  // charged for what is found, visited and erased here
   storage::Keyspace* keys_;

@@ -84,16 +84,16 @@ bool is_limiter_body(std::string_view body) {
 }
 
 Result<void, ErrorReplied> append_limiter(Call& call, const storage::Ref& ref, std::string* body) {
-  storage::OwnerView owner;
-  owner.rest = ref.value();
-  if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
+  storage::HeaderView header;
+  header.rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_header(ref.value(), &header)) {
     return reply_error(call, "ERR the limiter's record cannot be read: its lists make no sense");
   }
   body->push_back(static_cast<char>(kLimiterType));
   body->push_back(static_cast<char>(kVersion));
-  rdb::put_bytes(body, owner.rest);
-  rdb::put_size(body, owner.lists);
-  for (const storage::ElementsId id : owner.all()) {
+  rdb::put_bytes(body, header.rest);
+  rdb::put_size(body, header.lists);
+  for (const storage::ElementsId id : header.all()) {
     const auto list = call.keys.lists().open(ref.database(), id);
     if (!list) return reading_failed();
     append_list(*list, body);
@@ -111,7 +111,7 @@ bool restore_limiter(Call& call, std::string_view body, std::string_view key,
   std::vector<storage::ElementsId> ids;
   for (const auto& list : contents->lists) ids.push_back(put_list(call, list));
   std::string value;
-  if (!ids.empty()) storage::append_owner_head(&value, ids);
+  if (!ids.empty()) storage::append_list_ids(&value, ids);
   value.append(contents->record);
   storage::Ref ref = call.look_up(key);
   call.keys.put(&ref, type_of_limiter(!ids.empty(), contents->counts_changes), value, expire_at_ms);

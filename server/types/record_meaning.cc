@@ -7,7 +7,7 @@
 #include "server/types/list.h"
 #include "server/types/set.h"
 #include "server/types/zset.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -64,11 +64,11 @@ RecordMeaning RecordReader::read(const storage::ValueView& value) {
   if (value.type == Type::kLimiter) return read_limiter(value.type, value.payload, 0);
   if (!storage::owns_elements(value.type) || value.type > Type::kLimiterCharges)
     return {.fault = {"it is of a type that this weir-server does not know", true}};
-  storage::OwnerView owner;
-  if (!storage::parse_owner(value.payload, &owner)) return wrong("its elements are not named");
-  if (storage::is_limiter(value.type)) return read_limiter(value.type, owner.rest, owner.lists);
-  if (owner.lists != 1) return wrong("it has more lists of elements than its type has");
-  if (!is_form(owner.rest)) return wrong("it has a form that none has");
+  storage::HeaderView header;
+  if (!storage::parse_header(value.payload, &header)) return wrong("its elements are not named");
+  if (storage::is_limiter(value.type)) return read_limiter(value.type, header.rest, header.lists);
+  if (header.lists != 1) return wrong("it has more lists of elements than its type has");
+  if (!is_form(header.rest)) return wrong("it has a form that none has");
   return {.fault = {}, .may_be_empty = false, .rules = {rule_of(value.type)}};
 }
 

@@ -54,7 +54,7 @@ void Waiting::add(std::unique_ptr<Waiter> added) {
   const bool is_new = waiters_.emplace(waiter->session, std::move(added)).second;
   WEIR_REQUIRE(is_new);  // a session that waits runs no command
   begun_.push_back(waiter->session);
-  figures_.note_begin(waiter->command);
+  metrics_.note_begin(waiter->command);
   for (WaitKey& key : waiter->keys) {
     const auto queue = queues_.try_emplace(key).first;
     key.name = queue->first.name;
@@ -83,7 +83,7 @@ void Waiting::enter_queue(Waiter* waiter, std::deque<Waiter*>* queue) {
 }
 
 void Waiting::note_end(const Waiter& waiter, WaitEnd end) {
-  figures_.note_end(waiter.command, end, now_ns_ - waiter.began_ns);
+  metrics_.note_end(waiter.command, end, now_ns_ - waiter.began_ns);
 }
 
 void Waiting::start_timer(Waiter* waiter) {
@@ -126,7 +126,7 @@ void Waiting::remove(uint64_t session) {
 
 void Waiting::forget(uint64_t session) {
   const auto found = waiters_.find(session);
-  if (found != waiters_.end()) figures_.note_none(take(found->second.get())->command);
+  if (found != waiters_.end()) metrics_.note_none(take(found->second.get())->command);
 }
 
 std::vector<uint64_t> Waiting::forget_all() {
@@ -192,7 +192,7 @@ bool Waiting::try_one(Waiter* waiter, const WaitKey* touched, const RunWaiter& r
     note_end(*ended, WaitEnd::kServed);
     return true;
   }
-  figures_.note_none(ended->command);
+  metrics_.note_none(ended->command);
   ended->successor->session = ended->session;
   ended->successor->began_ns = ended->began_ns;
   ended->successor->database = ended->database;

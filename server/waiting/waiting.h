@@ -30,7 +30,7 @@
 #include "server/command/command.h"
 #include "server/waiting/departures.h"
 #include "server/waiting/queue_lengths.h"
-#include "server/waiting/wait_figures.h"
+#include "server/waiting/wait_metrics.h"
 
 namespace weir::server {
 
@@ -142,8 +142,8 @@ class Waiting {
   std::vector<uint64_t> take_begun() { return std::exchange(begun_, {}); }
 
   // What was waited for, and how many stand in the longest queue. A departure is a queue of one.
-  const WaitFigures& figures() const { return figures_; }
-  void reset_figures() { figures_.reset(); }
+  const WaitMetrics& metrics() const { return metrics_; }
+  void reset_metrics() { metrics_.reset(); }
   size_t queues() const { return queues_.size() + departures_.size(); }
   size_t longest_queue() const { return lengths_.longest(); }
 
@@ -237,7 +237,7 @@ class Waiting {
   Departures departures_;
   std::deque<Ready> ready_;
   Timers timers_;
-  WaitFigures figures_;
+  WaitMetrics metrics_;
   int64_t now_ns_ = 0;  // of the last serve()
   QueueLengths lengths_;
 };

@@ -1,6 +1,6 @@
-// The positions of elements. The positions of one list's elements begin with the list's id, so the
-// elements are one range of the table and one range of stored keys. DO NOT CHANGE: these positions
-// are on disk.
+// The key orders of elements. The key orders of one list's elements begin with the list's id, so
+// the elements are one range of the table and one range of stored keys. DO NOT CHANGE: these key
+// orders are on disk.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "storage/format/codec.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {
@@ -19,16 +19,16 @@ using ElementsId = uint64_t;
 
 inline constexpr int kElementsIdBits = 44;
 inline constexpr ElementsId kElementsIdMax = (ElementsId{1} << kElementsIdBits) - 1;
-// How many bits of a position follow the id. The last two are not stored: in memory they keep apart
-// the elements that share a stored position.
+// How many bits of a key order follow the id. The last two are not stored: in memory they keep
+// apart the elements that share a stored key order.
 inline constexpr int kElementHashBits = 20;
 inline constexpr int kUnstoredBits = 2;
 
-// The elements of a database incarnation live under an incarnation of their own, with this bit,
+// The elements of a database generation live under a generation of their own, with this bit,
 // which begins and ends with it.
-inline constexpr Incarnation kElementsBit = 0x80000000;
-inline constexpr bool holds_elements(Incarnation incarnation) {
-  return (incarnation & kElementsBit) != 0 && incarnation != kStoreIncarnation;
+inline constexpr Generation kElementsBit = 0x80000000;
+inline constexpr bool holds_elements(Generation generation) {
+  return (generation & kElementsBit) != 0 && generation != kStoreGeneration;
 }
 
 // Ids are counted up; an odd factor spreads them over the leading bits, and its inverse finds them
@@ -43,22 +43,22 @@ inline constexpr uint64_t kIdFactorInverse = [] {
 }();
 static_assert((kIdFactor * kIdFactorInverse & kElementsIdMax) == 1);
 
-// A list of elements, by the incarnation of its elements and its id.
+// A list of elements, by the generation of its elements and its id.
 struct ListName {
-  Incarnation incarnation = 0;
+  Generation generation = 0;
   ElementsId id = 0;
   bool operator==(const ListName&) const = default;
   auto operator<=>(const ListName&) const = default;
 };
 
-inline constexpr Position first_position(ElementsId id) {
+inline constexpr KeyOrder first_key_order(ElementsId id) {
   return (id * kIdFactor & kElementsIdMax) << (64 - kElementsIdBits);
 }
-inline constexpr Position last_position(ElementsId id) {
-  return first_position(id) | ((Position{1} << (64 - kElementsIdBits)) - 1);
+inline constexpr KeyOrder last_key_order(ElementsId id) {
+  return first_key_order(id) | ((KeyOrder{1} << (64 - kElementsIdBits)) - 1);
 }
-inline constexpr ElementsId elements_id_at(Position position) {
-  return (position >> (64 - kElementsIdBits)) * kIdFactorInverse & kElementsIdMax;
+inline constexpr ElementsId elements_id_at(KeyOrder key_order) {
+  return (key_order >> (64 - kElementsIdBits)) * kIdFactorInverse & kElementsIdMax;
 }
 
 // How the elements of a list are laid out; the list's id tells. Scattered: by a hash that clients
@@ -74,16 +74,16 @@ inline constexpr Layout layout_of(ElementsId id) {
 inline constexpr int kSequenceStepBits = 20;
 inline constexpr uint64_t kSequenceStep = uint64_t{1} << kSequenceStepBits;
 
-inline Position position_of_element(ElementsId id, std::string_view member, const HashSeed& seed) {
-  constexpr Position kMask = (Position{1} << kElementHashBits) - 1;
+inline KeyOrder key_order_of_element(ElementsId id, std::string_view member, const HashSeed& seed) {
+  constexpr KeyOrder kMask = (KeyOrder{1} << kElementHashBits) - 1;
   if (layout_of(id) == Layout::kInSequence && member.size() == sizeof(uint64_t))
-    return first_position(id) | (load_u64_be(member.data()) >> kSequenceStepBits & kMask);
-  return first_position(id) | siphash24(member, seed) >> (64 - kElementHashBits);
+    return first_key_order(id) | (load_u64_be(member.data()) >> kSequenceStepBits & kMask);
+  return first_key_order(id) | siphash24(member, seed) >> (64 - kElementHashBits);
 }
 
-// Appends the name that the log gives an element; the element's position follows from it.
-inline void append_element_name(std::string* out, Position position, std::string_view member) {
-  put_varint(out, elements_id_at(position));
+// Appends the name that the log gives an element; the element's key order follows from it.
+inline void append_element_name(std::string* out, KeyOrder key_order, std::string_view member) {
+  put_varint(out, elements_id_at(key_order));
   out->append(member);
 }
 

@@ -1,5 +1,5 @@
 // What storage/ is told of records by those who know what they mean. storage/ itself knows a type's
-// number, the ids of an owner's lists, and an element's order.
+// number, the ids of a header's lists, and an element's order.
 //
 // Whatever brings records that this process has not made asks one and the same Meaning about each:
 // the shared log (keyspace/turn_check.h), a copy of another member's data, RESTORE, --check. An
@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {

@@ -23,23 +23,23 @@ Status unknown_format(std::string_view what, int found, std::string_view known) 
 }  // namespace
 
 void append_stored_key(std::string* out, const KeyView& key) {
-  put_u32_be(out, key.incarnation);
-  put_u64_be(out,
-             static_cast<uint64_t>(slot_of(key.position)) << 48 | (key.position >> 2 & kHashMask));
+  put_u32_be(out, key.generation);
+  put_u64_be(
+      out, static_cast<uint64_t>(slot_of(key.key_order)) << 48 | (key.key_order >> 2 & kHashMask));
   out->append(key.key);
 }
 
-std::string stored_key_prefix(Incarnation incarnation, Position from) {
+std::string stored_key_prefix(Generation generation, KeyOrder from) {
   std::string prefix;
-  append_stored_key(&prefix, {.incarnation = incarnation, .position = from, .key = {}});
+  append_stored_key(&prefix, {.generation = generation, .key_order = from, .key = {}});
   return prefix;
 }
 
 std::optional<KeyView> parse_stored_key(std::string_view bytes) {
   if (bytes.size() < kStoredKeyPrefixBytes) return std::nullopt;
   const uint64_t place = load_u64_be(bytes.data() + 4);
-  return KeyView{.incarnation = load_u32_be(bytes.data()),
-                 .position = place >> 48 << 50 | (place & kHashMask) << 2,
+  return KeyView{.generation = load_u32_be(bytes.data()),
+                 .key_order = place >> 48 << 50 | (place & kHashMask) << 2,
                  .key = bytes.substr(kStoredKeyPrefixBytes)};
 }
 
@@ -82,28 +82,28 @@ void TurnRecordWriter::begin(int64_t instant_ns) {
   put_u64_le(&bytes_, static_cast<uint64_t>(instant_ns));
 }
 
-void TurnRecordWriter::begin_entry(uint8_t op, Incarnation incarnation, std::string_view key) {
+void TurnRecordWriter::begin_entry(uint8_t op, Generation generation, std::string_view key) {
   put_u8(&bytes_, op);
-  put_varint(&bytes_, incarnation);
+  put_varint(&bytes_, generation);
   put_varint(&bytes_, key.size());
   bytes_.append(key);
   ++entries_;
 }
 
-void TurnRecordWriter::put(Incarnation incarnation, std::string_view key, const ValueView& value) {
-  begin_entry(kOpPut, incarnation, key);
+void TurnRecordWriter::put(Generation generation, std::string_view key, const ValueView& value) {
+  begin_entry(kOpPut, generation, key);
   put_varint(&bytes_, value_bytes(value));
   append_value(&bytes_, value);
 }
 
-void TurnRecordWriter::erase(Incarnation incarnation, std::string_view key) {
-  begin_entry(kOpErase, incarnation, key);
+void TurnRecordWriter::erase(Generation generation, std::string_view key) {
+  begin_entry(kOpErase, generation, key);
 }
 
-void TurnRecordWriter::drop(Incarnation incarnation, uint64_t elements_id) {
+void TurnRecordWriter::drop(Generation generation, uint64_t elements_id) {
   std::string key;
   put_varint(&key, elements_id);
-  begin_entry(kOpDrop, incarnation, key);
+  begin_entry(kOpDrop, generation, key);
 }
 
 int64_t instant_of_turn(std::string_view record) {
@@ -123,15 +123,15 @@ Status parse_turn_record(std::string_view bytes, int64_t* instant_ns,
   while (reader.ok() && !reader.at_end()) {
     TurnEntry entry;
     const uint8_t op = reader.u8();
-    const uint64_t incarnation = reader.varint();
-    entry.incarnation = static_cast<Incarnation>(incarnation);
+    const uint64_t generation = reader.varint();
+    entry.generation = static_cast<Generation>(generation);
     entry.key = reader.sized_bytes();
     entry.erased = op == kOpErase;
     entry.dropped = op == kOpDrop;
     if (op != kOpPut && op != kOpErase && op != kOpDrop)
       return Status::corrupt("a turn's record holds an unknown operation");
-    if (incarnation >= kStoreIncarnation)
-      return Status::corrupt("a turn's record names an impossible incarnation");
+    if (generation >= kStoreGeneration)
+      return Status::corrupt("a turn's record names an impossible generation");
     if (op == kOpPut) {
       const std::string_view value = reader.sized_bytes();
       if (!reader.ok()) break;

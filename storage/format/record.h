@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/status.h"
 
 namespace weir::storage {
@@ -25,8 +25,8 @@ enum class Type : uint8_t {
   kSystem = 1,
   kString = 2,
   kLimiter = 3,
-  kElement = 15,  // belongs to a list that an owner names (memtable/elements.h)
-  // The types of owners of elements: their payloads begin with the ids of their lists (owner.h).
+  kElement = 15,  // belongs to a list that a header names (memtable/elements.h)
+  // The types of header records: their payloads begin with the ids of their lists (header.h).
   kHash = 16,
   kList = 17,
   kSet = 18,
@@ -40,11 +40,11 @@ inline constexpr bool is_limiter(Type type) {
 inline constexpr bool owns_elements(Type type) { return type >= Type::kHash; }
 
 // The number under which a database's contents live; it is never used again once it was dropped.
-// Incarnation 0 holds system records: the databases themselves, script bodies, the clock's lead.
-using Incarnation = uint32_t;
-inline constexpr Incarnation kSystemIncarnation = 0;
-// An incarnation above all others, for what the store itself keeps beside the records.
-inline constexpr Incarnation kStoreIncarnation = 0xffffffff;
+// Generation 0 holds system records: the databases themselves, script bodies, the clock's lead.
+using Generation = uint32_t;
+inline constexpr Generation kSystemGeneration = 0;
+// A generation above all others, for what the store itself keeps beside the records.
+inline constexpr Generation kStoreGeneration = 0xffffffff;
 
 // A value with no expiry has expire_at_ms 0. Instants are milliseconds since the Unix epoch.
 struct ValueView {
@@ -54,15 +54,15 @@ struct ValueView {
 };
 
 struct KeyView {
-  Incarnation incarnation = 0;
-  Position position = 0;
+  Generation generation = 0;
+  KeyOrder key_order = 0;
   std::string_view key;
 };
 
 inline constexpr size_t kStoredKeyPrefixBytes = 12;
 
 void append_stored_key(std::string* out, const KeyView& key);
-std::string stored_key_prefix(Incarnation incarnation, Position from = 0);
+std::string stored_key_prefix(Generation generation, KeyOrder from = 0);
 // Answers nothing for bytes too short to be a stored key.
 std::optional<KeyView> parse_stored_key(std::string_view bytes);
 
@@ -78,22 +78,22 @@ class TurnRecordWriter {
  public:
   // Begins a new record; keeps the memory.
   void begin(int64_t instant_ns);
-  void put(Incarnation incarnation, std::string_view key, const ValueView& value);
-  void erase(Incarnation incarnation, std::string_view key);
+  void put(Generation generation, std::string_view key, const ValueView& value);
+  void erase(Generation generation, std::string_view key);
   // Drops a whole list of elements, named by its id alone.
-  void drop(Incarnation incarnation, uint64_t elements_id);
+  void drop(Generation generation, uint64_t elements_id);
   std::string_view bytes() const { return bytes_; }
   size_t entries() const { return entries_; }
 
  private:
-  void begin_entry(uint8_t op, Incarnation incarnation, std::string_view key);
+  void begin_entry(uint8_t op, Generation generation, std::string_view key);
 
   std::string bytes_;
   size_t entries_ = 0;
 };
 
 struct TurnEntry {
-  Incarnation incarnation = 0;
+  Generation generation = 0;
   std::string_view key;
   bool erased = false;
   bool dropped = false;  // a list of elements was dropped, whose id is the key

@@ -56,8 +56,8 @@ Status FollowedTurns::apply(uint64_t turn, std::string_view record) {
   if (Status status = replay_.follow(record, &end_); !status.ok()) return status;
   end_.turn = turn;
   end_.bytes_appended += record.size();
-  passes_.note_turn(replay_.changed(), record.size());
-  debt_.begin_turn();
+  schedule_.note_turn(replay_.changed(), record.size());
+  dirty_bytes_.begin_turn();
   return {};
 }
 

@@ -10,9 +10,9 @@
 
 #include "storage/keyspace/list_names.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
 #include "storage/keyspace/replay.h"
-#include "storage/memtable/debt.h"
+#include "storage/keyspace/write_back_schedule.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
 #include "storage/store/keyspace_options.h"
@@ -23,14 +23,14 @@ namespace weir::storage {
 class FollowedTurns {
  public:
   FollowedTurns(WorkingSet* set, LiveRecords* records, TurnInProgress* turn, Replay* replay,
-                Passes* passes, Debt* debt, StoreInUse* store, LogEnd* end,
-                const KeyspaceOptions& options)
+                WriteBackSchedule* schedule, DirtyBytes* dirty_bytes, StoreInUse* store,
+                LogEnd* end, const KeyspaceOptions& options)
       : set_(*set),
         records_(*records),
         turn_(*turn),
         replay_(*replay),
-        passes_(*passes),
-        debt_(*debt),
+        schedule_(*schedule),
+        dirty_bytes_(*dirty_bytes),
         store_(*store),
         end_(*end),
         options_(options),
@@ -50,8 +50,8 @@ class FollowedTurns {
   LiveRecords& records_;
   TurnInProgress& turn_;
   Replay& replay_;
-  Passes& passes_;
-  Debt& debt_;
+  WriteBackSchedule& schedule_;
+  DirtyBytes& dirty_bytes_;
   StoreInUse& store_;
   LogEnd& end_;
   const KeyspaceOptions& options_;

@@ -9,23 +9,25 @@ namespace weir::storage {
 Keyspace::Keyspace(StoreFactory make_store, KeyspaceOptions options)
     : make_store_(std::move(make_store)),
       options_(options),
-      debt_(set_, pass_, store_, options_),
-      turn_(&set_, &watches_, &events_, &debt_, options_),
-      burial_(&set_, &pass_),
-      records_(&set_, &turn_, &burial_, &watches_, &events_, store_),
-      lists_(&set_, &turn_, &burial_, store_),
-      passes_(&pass_, &set_, &burial_, &end_, store_, turn_, debt_, options_),
-      reclaimer_(&set_, &records_, &burial_, turn_, options_),
-      commit_(&set_, &turn_, &pass_, &debt_, &burial_, &records_, &lists_, &passes_),
-      replay_(&set_, &turn_, &pass_, &burial_, &records_, &lists_, &watches_),
-      recovery_(&set_, &records_, &burial_, &replay_),
-      work_(&passes_, &reclaimer_, &burial_, &debt_, &set_, turn_, store_),
-      followed_(&set_, &records_, &turn_, &replay_, &passes_, &debt_, &store_, &end_, options_) {
+      dirty_bytes_(set_, write_back_, store_, options_),
+      turn_(&set_, &watches_, &events_, &dirty_bytes_, options_),
+      reclaimer_(&set_, &write_back_),
+      records_(&set_, &turn_, &reclaimer_, &watches_, &events_, store_),
+      lists_(&set_, &turn_, &reclaimer_, store_),
+      schedule_(&write_back_, &set_, &reclaimer_, &end_, store_, turn_, dirty_bytes_, options_),
+      evictor_(&set_, &records_, &reclaimer_, turn_, options_),
+      commit_(&set_, &turn_, &write_back_, &dirty_bytes_, &reclaimer_, &records_, &lists_,
+              &schedule_),
+      replay_(&set_, &turn_, &write_back_, &reclaimer_, &records_, &lists_, &watches_),
+      recovery_(&set_, &records_, &reclaimer_, &replay_),
+      work_(&schedule_, &evictor_, &reclaimer_, &dirty_bytes_, &set_, turn_, store_),
+      followed_(&set_, &records_, &turn_, &replay_, &schedule_, &dirty_bytes_, &store_, &end_,
+                options_) {
   set_.tell_counts(options_.follows);
 }
 
 Keyspace::~Keyspace() {
-  store_.close();  // its threads may call notify, and a pass points into the tables
+  store_.close();  // its threads may call notify, and a write-back points into the tables
 }
 
 void Keyspace::set_options(const KeyspaceOptions& options) {
@@ -35,7 +37,7 @@ void Keyspace::set_options(const KeyspaceOptions& options) {
   options_.databases = databases;
   set_.tell_counts(options_.follows);
   if (followed && !options_.follows) recovery_.create_missing_databases();
-  if (debt_.turn_bytes() == 0) debt_.begin_turn();
+  if (dirty_bytes_.turn_bytes() == 0) dirty_bytes_.begin_turn();
 }
 
 Status Keyspace::open(OpenReport* report, const OpeningWatch& watch) {
@@ -56,7 +58,7 @@ Status Keyspace::reopen(Keep keep) {
     end_at_newest_logged_turn();
     return {};
   }
-  passes_.abandon();
+  schedule_.abandon();
   store_.close();
   auto store = make_store_();
   store->expect(set_.seed());
@@ -77,7 +79,7 @@ Status Keyspace::reopen(Keep keep) {
   return fill_from_store(report);
 }
 
-// With many keys it takes long to fill memory anew, and who hands an office over has nothing that
+// With many keys it takes long to fill memory anew, and a primary that is demoted has nothing that
 // is not committed.
 void Keyspace::end_at_newest_logged_turn() {
   watches_.touch_all();
@@ -92,17 +94,17 @@ void Keyspace::forget_everything() {
   watches_.touch_all();
   turn_.forget();
   set_.forget();
-  burial_.forget();
+  reclaimer_.forget();
   lists_.set_bound(1);
-  pass_ = WriteBack();
+  write_back_ = WriteBack();
 }
 
 Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& watch) {
   set_.begin(store_->hash_seed(), static_cast<size_t>(options_.databases) + 1);
   end_.turn = report.written_back_turn;
-  pass_.set_written_back_turn(end_.turn);
+  write_back_.set_written_back_turn(end_.turn);
   end_.instant_ns = std::max(end_.instant_ns, report.instant_ns);
-  passes_.begin_at_end_of_log();
+  schedule_.begin_at_end_of_log();
   const Recovery::Watch watched{.watch = watch, .last_turn = report.last_turn};
   if (Status status = recovery_.fill(store_.get(), &end_, watched); !status.ok()) return status;
   turn_.reach(end_.instant_ns);
@@ -129,15 +131,15 @@ Status Keyspace::append_everything_owed() {
   end_.logged_turn = end_.turn;
   store_.mark_recovered();
   for (const auto& table : set_.tables()) {
-    Position position = 0;
+    KeyOrder key_order = 0;
     do {
-      const Segment* segment = table->segment_at(position);
+      const Segment* segment = table->segment_at(key_order);
       for (Entry* entry = segment->dirty; entry != nullptr; entry = entry->dirty_next)
         turn_.add_unchanged(entry);
-      position = segment->last() + 1;
-    } while (position != 0);
+      key_order = segment->last() + 1;
+    } while (key_order != 0);
   }
-  burial_.owe();
+  reclaimer_.owe();
   set_.mark_all_changed();
   if (Status status = commit_turn(true); !status.ok()) return status;
   return store_.failed() ? Status::failed("the log takes no records yet") : Status();
@@ -168,20 +170,20 @@ Status Keyspace::commit_turn(bool keep_on_failure) {
 
 Status Keyspace::follow(const TurnBatch& batch) { return followed_.follow(batch); }
 
-KeyspaceFigures Keyspace::figures() const {
-  KeyspaceFigures figures{.turn = end_.turn,
+KeyspaceMetrics Keyspace::metrics() const {
+  KeyspaceMetrics metrics{.turn = end_.turn,
                           .instant_ns = end_.instant_ns,
-                          .written_back_turn = pass_.written_back_turn(),
-                          .unwritten = pass_.dirty + pass_.writing(),
+                          .written_back_turn = write_back_.written_back_turn(),
+                          .unwritten = write_back_.dirty + write_back_.writing(),
                           .misses = records_.misses(),
                           .expired = records_.expired(),
-                          .evicted = reclaimer_.evicted(),
+                          .evicted = evictor_.evicted(),
                           .log_bytes_appended = end_.bytes_appended};
   for (const auto& table : set_.tables()) {
-    figures.entries += table->entries();
-    figures.bytes += table->bytes();
+    metrics.entries += table->entries();
+    metrics.bytes += table->bytes();
   }
-  return figures;
+  return metrics;
 }
 
 }  // namespace weir::storage

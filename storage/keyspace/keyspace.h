@@ -3,17 +3,17 @@
 //
 // Commands read and write records here and nowhere else. A change can be taken back (running). At
 // the end of a turn everything that changed is appended to the log as one record (commit_turn).
-// Later it is written back to the store's state in passes (work), after which its memory may be
+// Later it is written back to the store's state (work), after which its memory may be
 // given up.
 //
 // This class has no duty but to hold the parts together:
 //
 //     WorkingSet      tables, databases, counters     LiveRecords  look-up, change, expiry
-//     TurnInProgress  undo, marks, what changed       Lists        lists of elements, their ids
-//     Debt            bytes owed to the disk          Burial       what dies, until it is gone
-//     TurnCommit      a turn becomes a record         Passes       when write-back begins
-//     Replay          records become entries          WriteBack    one pass
-//     Recovery        from a store to a working set   Reclaimer    sweep and eviction
+//     TurnInProgress  undo, savepoints, what changed  Lists        lists of elements, their ids
+//     DirtyBytes      how much waits for write-back   Reclaimer    what dies, until it is gone
+//     TurnCommit      a turn becomes a record         WriteBack    one write-back
+//     Replay          records become entries          WriteBackSchedule  when one begins
+//     Recovery        from a store to a working set   Evictor      expiry and eviction
 //     FollowedTurns   turns that another has made
 //
 // A part knows those it is handed in its constructor, and none knows the keyspace. Code that only
@@ -26,11 +26,11 @@
 //    safe because the caller of commit_turn holds their replies: it releases them after commit_turn
 //    has succeeded, or turns them into errors.
 // 3. Only committed values are written back: WriteBack checks each entry for it. Only clean entries
-//    are given up: the sweep passes over all others. A dirty entry whose record was erased is
-//    written back as a deletion (if the state may hold the record) before it is forgotten: it stays
-//    in its table, without a value, until a pass has settled it. Dying lists are the exception:
-//    their entries are freed unwritten, because a range erases them from the state
-//    (lists/burial.h).
+//    are given up: the eviction scan passes over all others. A dirty entry whose record was erased
+//    is written back as a deletion (if the state may hold the record) before it is forgotten: it
+//    stays in its table, without a value, until a write-back has settled it. Reclaimable lists are
+//    the exception: their entries are freed unwritten, because a range erases them from the state
+//    (lists/reclaimer.h).
 // 4. A read that fails never looks like an absent key (live_records.h).
 #pragma once
 
@@ -41,17 +41,17 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/keyspace/evictor.h"
 #include "storage/keyspace/followed_turns.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
-#include "storage/keyspace/reclaimer.h"
 #include "storage/keyspace/recovery.h"
 #include "storage/keyspace/replay.h"
 #include "storage/keyspace/turn_commit.h"
 #include "storage/keyspace/work.h"
-#include "storage/lists/burial.h"
+#include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/lists.h"
-#include "storage/memtable/debt.h"
+#include "storage/lists/reclaimer.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/watches.h"
@@ -84,9 +84,9 @@ class Keyspace {
   // a part of the running command. Where it begins to follow, a reopen is to be called next.
   void set_options(const KeyspaceOptions& options);
   const KeyspaceOptions& options() const { return options_; }
-  KeyspaceFigures figures() const;
+  KeyspaceMetrics metrics() const;
 
-  // The running command and its turn: instant, marks, roll-back, charges.
+  // The running command and its turn: instant, savepoints, roll-back, charges.
   TurnInProgress& running() { return turn_; }
   // The first thing that went wrong in the running command: its outcome must be discarded.
   const Status& failure() const { return turn_.failure(); }
@@ -155,16 +155,16 @@ class Keyspace {
   StoreInUse store_;
   LogEnd end_;
   WorkingSet set_;
-  WriteBack pass_;
-  Debt debt_;
+  WriteBack write_back_;
+  DirtyBytes dirty_bytes_;
   Watches watches_;
   KeyEvents events_;
   TurnInProgress turn_;
-  Burial burial_;
+  Reclaimer reclaimer_;
   LiveRecords records_;
   Lists lists_;
-  Passes passes_;
-  Reclaimer reclaimer_;
+  WriteBackSchedule schedule_;
+  Evictor evictor_;
   TurnCommit commit_;
   Replay replay_;
   Recovery recovery_;

@@ -19,8 +19,8 @@ Status refused_record(const std::string& what) {
   return Status::refused("a turn's record " + what);
 }
 
-std::string shown(const TurnEntry& owner) {
-  return ": key \"" + one_line(owner.key, kShownBytes) + "\"";
+std::string shown(const TurnEntry& header) {
+  return ": key \"" + one_line(header.key, kShownBytes) + "\"";
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ void ListNames::begin_turn(std::string_view record) {
 
 void ListNames::add_record(const TurnEntry& entry) { changed_.push_back(entry); }
 
-void ListNames::add_owner(const TurnEntry& entry, const OwnerView& owner,
-                          const RecordMeaning& meaning) {
-  for (size_t i = 0; i < owner.lists; ++i)
-    named_.push_back({.list = {entry.incarnation | kElementsBit, owner.ids[i]},
+void ListNames::add_header(const TurnEntry& entry, const HeaderView& header,
+                           const RecordMeaning& meaning) {
+  for (size_t i = 0; i < header.lists; ++i)
+    named_.push_back({.list = {entry.generation | kElementsBit, header.ids[i]},
                       .record = changed_.size(),
                       .rule = meaning.rules[i],
                       .may_be_empty = meaning.may_be_empty});
@@ -56,21 +56,21 @@ void ListNames::add_owner(const TurnEntry& entry, const OwnerView& owner,
 }
 
 void ListNames::add_element(const TurnEntry& entry, ElementsId id, std::string_view member) {
-  elements_.push_back({{entry.incarnation, id}, member, entry.value.payload});
+  elements_.push_back({{entry.generation, id}, member, entry.value.payload});
 }
 
 Status ListNames::end_turn() {
-  for (Named& named : named_) named.owner = &changed_[named.record];
+  for (Named& named : named_) named.header = &changed_[named.record];
   std::sort(named_.begin(), named_.end(),
             [](const Named& a, const Named& b) { return a.list.id < b.list.id; });
   // An id is used once in whatever database.
   const auto twin =
       std::adjacent_find(named_.begin(), named_.end(),
                          [](const Named& a, const Named& b) { return a.list.id == b.list.id; });
-  if (twin != named_.end()) return refused_record("names a list twice" + shown(*twin->owner));
+  if (twin != named_.end()) return refused_record("names a list twice" + shown(*twin->header));
   for (const ListName& list : dropped_) {
     if (const Named* named = find_named(list))
-      return refused_record("drops a list that it names" + shown(*named->owner));
+      return refused_record("drops a list that it names" + shown(*named->header));
   }
   for (Named& named : named_) {
     if (Status status = judge(&named); !status.ok()) return status;
@@ -78,7 +78,7 @@ Status ListNames::end_turn() {
   if (Status status = judge_elements(); !status.ok()) return status;
   for (const Named& named : named_) {
     if (named.is_new && !named.may_be_empty && !named.has_elements)
-      return refused_record("names a list without elements" + shown(*named.owner));
+      return refused_record("names a list without elements" + shown(*named.header));
   }
   if (!named_.empty()) fresh_in_batch_ = std::max(fresh_in_batch_, named_.back().list.id + 1);
   return {};
@@ -88,9 +88,9 @@ Status ListNames::end_turn() {
 Status ListNames::judge(Named* named) {
   named->is_new = true;
   if (named->list.id >= fresh_in_batch_) return {};
-  const Had sought{.list = named->list, .type = kind_of(named->owner->value.type)};
+  const Had sought{.list = named->list, .type = kind_of(named->header->value.type)};
   bool had = false;
-  if (Status status = had_it(*named->owner, sought, &had); !status.ok()) return status;
+  if (Status status = had_it(*named->header, sought, &had); !status.ok()) return status;
   if (!had) {
     if (Status status = collect_had(); !status.ok()) return status;
     had = std::binary_search(had_.begin(), had_.end(), sought);
@@ -100,7 +100,7 @@ Status ListNames::judge(Named* named) {
   Status status;
   const bool is_used = !taken_.insert(named->list).second || stands_under(named->list, &status);
   if (!status.ok()) return status;
-  if (is_used) return refused_record("names a list that is not its own" + shown(*named->owner));
+  if (is_used) return refused_record("names a list that is not its own" + shown(*named->header));
   return {};
 }
 
@@ -115,13 +115,14 @@ Status ListNames::judge_elements() {
                         named->rule->allows(element.member, load_u64_be(element.payload.data()),
                                             element.payload.substr(kOrderBytes));
       if (!fits)
-        return refused_record("holds an element that its owner cannot have" + shown(*named->owner));
+        return refused_record("holds an element that its header cannot have" +
+                              shown(*named->header));
       continue;
     }
     // Made and dropped by the turn.
     const bool is_dropped = std::binary_search(dropped_.begin(), dropped_.end(), element.list);
     if (element.list.id >= fresh_in_batch_ && !is_dropped)
-      return refused_record("holds an element of a list that nobody owns");
+      return refused_record("holds an element of a list that no header names");
   }
   return {};
 }
@@ -137,17 +138,17 @@ ListNames::Named* ListNames::find_named(const ListName& list) {
 // expired by now had perhaps not when the turn was made, which may be long ago.
 Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
   overlay_earlier_turns();
-  const auto earlier = overlay_.find({entry.incarnation, entry.key});
+  const auto earlier = overlay_.find({entry.generation, entry.key});
   if (earlier != overlay_.end()) {
     const TurnEntry& found = earlier->second;
     if (!found.erased) *before = found.value;
     return {};
   }
-  Table* table = set_.table_of(entry.incarnation);
+  Table* table = set_.table_of(entry.generation);
   if (table == nullptr) return {};
-  const Entry* found = records_.find(table, position_of(entry.key, set_.seed()), entry.key);
+  const Entry* found = records_.find(table, key_order_of(entry.key, set_.seed()), entry.key);
   if (!turn_.failure().ok()) return turn_.failure();
-  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnburied)))
+  if (found != nullptr && (found->has(Entry::kPresent) || found->has(Entry::kUnreclaimed)))
     *before = found->view();
   return {};
 }
@@ -155,9 +156,9 @@ Status ListNames::read_before(const TurnEntry& entry, ValueView* before) {
 Status ListNames::had_it(const TurnEntry& entry, const Had& sought, bool* had) {
   ValueView before;
   if (Status status = read_before(entry, &before); !status.ok()) return status;
-  OwnerView owner;
-  if (kind_of(before.type) != sought.type || !parse_owner(before.payload, &owner)) return {};
-  const auto ids = owner.all();
+  HeaderView header;
+  if (kind_of(before.type) != sought.type || !parse_header(before.payload, &header)) return {};
+  const auto ids = header.all();
   *had = std::find(ids.begin(), ids.end(), sought.list.id) != ids.end();
   return {};
 }
@@ -167,11 +168,10 @@ Status ListNames::collect_had() {
   for (const TurnEntry& entry : changed_) {
     ValueView before;
     if (Status status = read_before(entry, &before); !status.ok()) return status;
-    OwnerView owner;
-    if (!owns_elements(before.type) || !parse_owner(before.payload, &owner)) continue;
-    for (const ElementsId id : owner.all())
-      had_.push_back(
-          {.list = {entry.incarnation | kElementsBit, id}, .type = kind_of(before.type)});
+    HeaderView header;
+    if (!owns_elements(before.type) || !parse_header(before.payload, &header)) continue;
+    for (const ElementsId id : header.all())
+      had_.push_back({.list = {entry.generation | kElementsBit, id}, .type = kind_of(before.type)});
   }
   std::sort(had_.begin(), had_.end());
   return {};
@@ -183,8 +183,8 @@ void ListNames::overlay_earlier_turns() {
     int64_t instant_ns = 0;
     const Status parsed =
         parse_turn_record(turns_[overlaid_], &instant_ns, [this](const TurnEntry& entry) {
-          if (entry.incarnation != kSystemIncarnation && !holds_elements(entry.incarnation))
-            overlay_.insert_or_assign({entry.incarnation, entry.key}, entry);
+          if (entry.generation != kSystemGeneration && !holds_elements(entry.generation))
+            overlay_.insert_or_assign({entry.generation, entry.key}, entry);
           return Status();
         });
     WEIR_CHECK(parsed.ok());  // it was looked at
@@ -193,17 +193,17 @@ void ListNames::overlay_earlier_turns() {
 
 // Whether a list has elements, or had some that are not forgotten yet.
 bool ListNames::stands_under(const ListName& list, Status* status) const {
-  const Table* owners = set_.table_of(list.incarnation & ~kElementsBit);
-  if (owners == nullptr || owners->elements == nullptr) return false;
-  const Table* table = owners->elements;
-  const Position last = last_position(list.id);
+  const Table* headers = set_.table_of(list.generation & ~kElementsBit);
+  if (headers == nullptr || headers->elements == nullptr) return false;
+  const Table* table = headers->elements;
+  const KeyOrder last = last_key_order(list.id);
   std::vector<Entry*> entries;
-  for (Position position = first_position(list.id);;) {
-    const Segment* segment = table->segment_at(position);
-    Table::append_range(segment, position, last, &entries);
+  for (KeyOrder key_order = first_key_order(list.id);;) {
+    const Segment* segment = table->segment_at(key_order);
+    Table::append_range(segment, key_order, last, &entries);
     if (!entries.empty()) return true;
     if (segment->last() >= last) break;
-    position = segment->last() + 1;
+    key_order = segment->last() + 1;
   }
   if (table->complete) return false;
   if (!store_.is_open()) {
@@ -211,11 +211,11 @@ bool ListNames::stands_under(const ListName& list, Status* status) const {
     return false;
   }
   const auto cursor = store_->cursor();
-  cursor->seek(stored_key_prefix(list.incarnation, first_position(list.id)));
+  cursor->seek(stored_key_prefix(list.generation, first_key_order(list.id)));
   *status = cursor->status();
   if (!status->ok() || !cursor->valid()) return false;
   const auto key = parse_stored_key(cursor->key());
-  return key && key->incarnation == list.incarnation && key->position <= last;
+  return key && key->generation == list.generation && key->key_order <= last;
 }
 
 }  // namespace weir::storage

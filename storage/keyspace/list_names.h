@@ -1,22 +1,22 @@
 // Looks at which lists of elements turns name that another keyspace has made, before anything of
 // them is applied.
 //
-// A list has one owner from its first turn on, and nothing says whose a list is but its owner's
+// A list has one header from its first turn on, and nothing says whose a list is but its header's
 // record. So each list that a turn names must either have been named before, by a record that the
 // turn changes (which then names it no more, or is the same record), or be new. A new one has all
 // its elements in this turn.
 //
 // What cannot be told here, at the price of a turn: whose a list is that only gets or loses
 // elements, and whether it has any left. Who reads a collection without elements is answered an
-// error (server/types/collection.h), and lists that were dropped under their owner harm nobody
-// (lists/burial.h).
+// error (server/types/collection.h), and lists that were dropped under their header harm nobody
+// (lists/reclaimer.h).
 //
 // Invariants
-// 1. No list has an id of fresh_from_ or more. It holds because owners draw ids upwards, each owner
+// 1. No list has an id of fresh_from_ or more. It holds because primaries draw ids upwards, each
 //    from the bound on that the log has, which is where begin() puts it, and because each id that a
 //    turn names raises it.
 // 2. An id below it is new only if nothing stands under it, in memory or in the state: so an
-//    opening costs a look at the state for each of the 4096 ids at most that an owner had left.
+//    opening costs a look at the state for each of the 4096 ids at most that a primary had left.
 // 3. The work is in proportion to what the turns of the batch change.
 #pragma once
 
@@ -51,7 +51,7 @@ class ListNames {
   // views live as long as the batch.
   void begin_turn(std::string_view record);
   void add_record(const TurnEntry& entry);
-  void add_owner(const TurnEntry& entry, const OwnerView& owner, const RecordMeaning& meaning);
+  void add_header(const TurnEntry& entry, const HeaderView& header, const RecordMeaning& meaning);
   void add_element(const TurnEntry& entry, ElementsId id, std::string_view member);
   void add_drop(const ListName& list) { dropped_.push_back(list); }
   Status end_turn();
@@ -59,8 +59,8 @@ class ListNames {
  private:
   struct Named {
     ListName list;
-    const TurnEntry* owner = nullptr;  // set by end_turn()
-    size_t record = 0;                 // of the turn
+    const TurnEntry* header = nullptr;  // set by end_turn()
+    size_t record = 0;                  // of the turn
     const ElementRule* rule = nullptr;
     bool may_be_empty = true;
     bool is_new = false;
@@ -78,13 +78,13 @@ class ListNames {
     std::string_view payload;
   };
   struct RecordName {
-    Incarnation incarnation = 0;
+    Generation generation = 0;
     std::string_view key;
     bool operator==(const RecordName&) const = default;
   };
   struct RecordNameHash {
     size_t operator()(const RecordName& name) const {
-      return StringHash()(name.key) ^ name.incarnation;
+      return StringHash()(name.key) ^ name.generation;
     }
   };
 

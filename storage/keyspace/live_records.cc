@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::storage {
 namespace {
@@ -16,9 +16,9 @@ Ref LiveRecords::look_up(int database, std::string_view key) {
   Ref ref;
   ref.database_ = database;
   ref.table_ = set_.table(database);
-  ref.position_ = position_of(key, set_.seed());
+  ref.key_order_ = key_order_of(key, set_.seed());
   ref.key_ = key;
-  ref.entry_ = find(ref.table_, ref.position_, key);
+  ref.entry_ = find(ref.table_, ref.key_order_, key);
   if (ref.entry_ == nullptr) return ref;
   if (!ref.entry_->has(Entry::kReferenced)) ref.entry_->flags |= Entry::kReferenced;
   if (ref.entry_->has(Entry::kPresent) && ref.entry_->expired(turn_.now_ms()))
@@ -30,14 +30,14 @@ Ref LiveRecords::look_up_system(std::string_view key) {
   Ref ref;
   ref.database_ = -1;
   ref.table_ = set_.system_table();
-  ref.position_ = position_of(key, set_.seed());
+  ref.key_order_ = key_order_of(key, set_.seed());
   ref.key_ = key;
-  ref.entry_ = ref.table_->find(ref.position_, key);
+  ref.entry_ = ref.table_->find(ref.key_order_, key);
   return ref;
 }
 
 // Reads a record that is not in memory.
-Entry* LiveRecords::load(Table* table, Position position, std::string_view key) {
+Entry* LiveRecords::load(Table* table, KeyOrder key_order, std::string_view key) {
   ++misses_;
   if (!store_.is_open()) {
     turn_.fail_to_read(Status::failed("the store is closed after a failure"));
@@ -45,17 +45,17 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   }
   std::string stored_key;
   append_stored_key(&stored_key,
-                    {.incarnation = table->incarnation(), .position = position, .key = key});
+                    {.generation = table->generation(), .key_order = key_order, .key = key});
   Status status;
   const Lookup found = store_->get(stored_key, &value_, &status);
   if (found == Lookup::kAbsent) return nullptr;
   if (found == Lookup::kFailed) WEIR_CHECK(!status.ok());
   ValueView value;
   if (status.ok()) status = parse_value(value_, &value);
-  OwnerView owner;
+  HeaderView header;
   const bool owns = status.ok() && owns_elements(value.type);
-  if (owns && !parse_owner(value.payload, &owner))
-    status = Status::corrupt("a stored owner of elements does not name them");
+  if (owns && !parse_header(value.payload, &header))
+    status = Status::corrupt("a stored header record does not name them");
   if (!status.ok()) {
     turn_.fail_to_read(std::move(status));
     return nullptr;
@@ -65,12 +65,12 @@ Entry* LiveRecords::load(Table* table, Position position, std::string_view key) 
   // the compaction filter would have dropped and told of.
   if (expired) set_.note_unseen_expiry();
   if (expired && !owns) return nullptr;
-  Entry* entry = table->insert(position, key, value.payload.size());
+  Entry* entry = table->insert(key_order, key, value.payload.size());
   table->set_value(entry, value.payload, false);
   entry->type = value.type;
   entry->expire_at_ms = value.expire_at_ms;
   if (expired) {
-    burial_.note_expired(table, entry, owner);
+    reclaimer_.note_expired(table, entry, header);
   } else {
     entry->flags |= Entry::kPresent;
   }
@@ -81,21 +81,21 @@ void LiveRecords::expire(Table* table, Entry* entry) {
   if (events_.wants_expired() && !table->has_elements())
     note_event(KeyEvent::Kind::kExpired, table, entry);
   ++expired_;
-  if (owns_elements(entry->type)) return expire_owner(table, entry);
+  if (owns_elements(entry->type)) return expire_header(table, entry);
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
   table->set_value(entry, {}, false);
-  set_.adjust_count(table, entry->position, -1);
+  set_.adjust_count(table, entry->key_order, -1);
 }
 
-// If the turn in progress changed this owner, the expiry becomes a change of the running command,
+// If the turn in progress changed this header, the expiry becomes a change of the running command,
 // so that a roll-back undoes both.
-void LiveRecords::expire_owner(Table* table, Entry* entry) {
+void LiveRecords::expire_header(Table* table, Entry* entry) {
   if (entry->has(Entry::kChanged)) return take_away(table, entry);
-  OwnerView owner;
-  WEIR_CHECK(parse_owner(entry->value(), &owner));
+  HeaderView header;
+  WEIR_CHECK(parse_header(entry->value(), &header));
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  set_.adjust_count(table, entry->position, -1);
-  burial_.note_expired(table, entry, owner);
+  set_.adjust_count(table, entry->key_order, -1);
+  reclaimer_.note_expired(table, entry, header);
 }
 
 // The names of other records are the server's own: a short prefix before a name that is bounded.
@@ -104,24 +104,24 @@ bool LiveRecords::is_named_by_clients(const Ref& ref) const {
 }
 
 void LiveRecords::put(Ref* ref, Type type, std::string_view value, int64_t expire_at_ms) {
-  OwnerView owner;
-  WEIR_REQUIRE(!owns_elements(type) || parse_owner(value, &owner));
+  HeaderView header;
+  WEIR_REQUIRE(!owns_elements(type) || parse_header(value, &header));
   // If a read has failed, it is not known that this key is absent, so no entry may be made for it.
   if (ref->entry_ == nullptr && ref->database_ >= 0 && !turn_.failure().ok()) return;
   if (ref->entry_ == nullptr && is_named_by_clients(*ref))
     turn_.admit_name("a key", ref->key_.size());
   if (ref->database_ >= 0) turn_.charge(ref->key_.size() + value.size());
   if (ref->entry_ == nullptr)
-    ref->entry_ = ref->table_->insert(ref->position_, ref->key_, value.size());
+    ref->entry_ = ref->table_->insert(ref->key_order_, ref->key_, value.size());
   Entry* entry = ref->entry_;
   const bool first_change = turn_.save(ref->table_, entry, true);
   ref->table_->set_value(entry, value, first_change);
   entry->type = type;
   entry->expire_at_ms = expire_at_ms;
   if (entry->has(Entry::kPresent)) return;
-  entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnburied) | Entry::kPresent |
+  entry->flags = static_cast<uint8_t>((entry->flags & ~Entry::kUnreclaimed) | Entry::kPresent |
                                       Entry::kReferenced);
-  if (ref->database_ >= 0) set_.adjust_count(ref->table_, entry->position, 1);
+  if (ref->database_ >= 0) set_.adjust_count(ref->table_, entry->key_order, 1);
   if (events_.wants_created()) note_event(KeyEvent::Kind::kCreated, ref->table_, entry);
 }
 
@@ -147,7 +147,7 @@ void LiveRecords::take_away(Table* table, Entry* entry) {
   table->set_value(entry, {}, first_change);
   entry->expire_at_ms = 0;
   entry->flags &= static_cast<uint8_t>(~Entry::kPresent);
-  set_.adjust_count(table, entry->position, -1);
+  set_.adjust_count(table, entry->key_order, -1);
 }
 
 void LiveRecords::rename(Ref* from, Ref* to) {

@@ -4,33 +4,33 @@
 // Invariants
 // 1. A read that fails never looks like an absent key. find() says so in the turn's failure, put()
 //    then makes no entry from the missing answer, and the caller discards the command's outcome.
-// 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. An owner of
-//    elements that expires keeps its value, hidden, until Burial has taken it with its lists. An
+// 2. An expiry writes nothing to the log: a replay hides the record by the same expiry. A header
+//    record that expires keeps its value, hidden, until Reclaimer has taken it with its lists. An
 //    entry that is dirty when it expires is written back as a deletion, because the state may hold
 //    an older value without that expiry.
 // 3. No command makes a record with a longer name than it may (format/name_bound.h).
 // 4. Every change was saved in the turn in progress before, save an expiry, which no roll-back
-//    takes back. If the turn itself has changed an owner, its expiry is a change, too.
+//    takes back. If the turn itself has changed a header, its expiry is a change, too.
 //
-// The states of an owner's record (lists/burial.h has those of its lists)
+// The states of a header record (lists/reclaimer.h has those of its lists)
 //
 //    in the state alone <-- evicted, if clean -- live -- erased, renamed, replaced --> absent
 //        |      |                                ^  |
-//        |      +-- a look-up reads it ----------+  | its time ends: a look-up or the sweep sees it
+//        |      +-- a look-up reads it ----------+  | its time ends: a look-up or the scan sees it
 //        |                                          v
-//        +-- it is read after its time -------> unburied -- bury_expired() --> erased and dirty
+//        +-- it is read after its time -----> unreclaimed -- reclaim_expired() -> erased and dirty
 //                                                   |                                 |
-//                                                   | a put                           | a pass
+//                                                   | a put                           | write-back
 //                                                   v                                 v
 //                                       live; its old lists are                     gone
-//                                       buried all the same
+//                                       reclaimed all the same
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/ref.h"
 #include "storage/memtable/turn_in_progress.h"
@@ -42,11 +42,11 @@ namespace weir::storage {
 
 class LiveRecords {
  public:
-  LiveRecords(WorkingSet* set, TurnInProgress* turn, Burial* burial, Watches* watches,
+  LiveRecords(WorkingSet* set, TurnInProgress* turn, Reclaimer* reclaimer, Watches* watches,
               KeyEvents* events, const StoreInUse& store)
       : set_(*set),
         turn_(*turn),
-        burial_(*burial),
+        reclaimer_(*reclaimer),
         watches_(*watches),
         events_(*events),
         store_(store) {}
@@ -65,13 +65,13 @@ class LiveRecords {
 
   // The entry of a key, read from the state if it is not in memory. Null if there is none, or if
   // reading failed.
-  Entry* find(Table* table, Position position, std::string_view key) {
-    Entry* entry = table->find(position, key);
-    return entry != nullptr || table->complete ? entry : load(table, position, key);
+  Entry* find(Table* table, KeyOrder key_order, std::string_view key) {
+    Entry* entry = table->find(key_order, key);
+    return entry != nullptr || table->complete ? entry : load(table, key_order, key);
   }
   // Reads a record from the state, unless it is in memory.
-  void read_if_missing(Table* table, Position position, std::string_view key) {
-    if (table->find(position, key) == nullptr) load(table, position, key);
+  void read_if_missing(Table* table, KeyOrder key_order, std::string_view key) {
+    if (table->find(key_order, key) == nullptr) load(table, key_order, key);
   }
   // Removes a record whose time has ended. REQUIRES: it is present and expired.
   void expire(Table* table, Entry* entry);
@@ -81,15 +81,15 @@ class LiveRecords {
 
  private:
   bool is_named_by_clients(const Ref& ref) const;
-  Entry* load(Table* table, Position position, std::string_view key);
-  void expire_owner(Table* table, Entry* entry);
+  Entry* load(Table* table, KeyOrder key_order, std::string_view key);
+  void expire_header(Table* table, Entry* entry);
   void take_away(Table* table, Entry* entry);
   void note_event(KeyEvent::Kind kind, const Table* table, const Entry* entry);
   void note_replaced(int database, int instead);
 
   WorkingSet& set_;
   TurnInProgress& turn_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   Watches& watches_;
   KeyEvents& events_;
   const StoreInUse& store_;

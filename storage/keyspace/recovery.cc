@@ -24,20 +24,20 @@ Status Recovery::fill(Store* store, LogEnd* end, const Watch& watch) {
 Status Recovery::check(Store* store, bool follows) {
   if (Status status = check_number_of_databases(); !status.ok()) return status;
   if (!follows) create_missing_databases();
-  return look_over_incarnations(store);
+  return look_over_generations(store);
 }
 
 Status Recovery::load_system_records(Store* store) {
   const auto cursor = store->cursor();
-  cursor->seek(stored_key_prefix(kSystemIncarnation));
+  cursor->seek(stored_key_prefix(kSystemGeneration));
   for (; cursor->valid(); cursor->next()) {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
-    if (key->incarnation != kSystemIncarnation) break;
+    if (key->generation != kSystemGeneration) break;
     ValueView value;
     if (Status status = parse_value(cursor->value(), &value); !status.ok()) return status;
     Table* table = set_.system_table();
-    Entry* loaded = table->insert(key->position, key->key, value.payload.size());
+    Entry* loaded = table->insert(key->key_order, key->key, value.payload.size());
     table->set_value(loaded, value.payload, false);
     loaded->type = value.type;
     loaded->flags |= Entry::kPresent;
@@ -47,8 +47,8 @@ Status Recovery::load_system_records(Store* store) {
   return {};
 }
 
-// The state may be newer than W in places, so replay may meet database tables that are not there
-// any more: which databases were dropped is known only at its end.
+// The state may be newer than the written-back turn in places, so replay may meet database tables
+// that are not there any more: which databases were dropped is known only at its end.
 Status Recovery::replay_log(Store* store, LogEnd* end, const Watch& watch) {
   const uint64_t before = end->turn;
   uint64_t told_at_bytes = end->bytes_appended;
@@ -63,7 +63,7 @@ Status Recovery::replay_log(Store* store, LogEnd* end, const Watch& watch) {
     }
     return replay_.apply_at_opening(record, end);
   });
-  for (Table* table : set_.retire_unused()) burial_.drop(table);
+  for (Table* table : set_.retire_unused()) reclaimer_.drop(table);
   return status;
 }
 
@@ -91,8 +91,8 @@ void Recovery::create_missing_databases() {
 }
 
 // Learns which databases have anything in the state, and what is left there of dropped ones: a
-// crash may have come between the drop of a database and the pass that erases it.
-Status Recovery::look_over_incarnations(Store* store) {
+// crash may have come between the drop of a database and the write-back that erases it.
+Status Recovery::look_over_generations(Store* store) {
   // A replayed record may have expired before the crash, when the counter was already reduced by
   // it. What the counter still has may have expired and left the state since it was written.
   for (Database& database : set_.databases()) {
@@ -102,23 +102,23 @@ Status Recovery::look_over_incarnations(Store* store) {
     database.count_doubtful = database.table->entries() > 0 || database.count > 0;
   }
   const auto cursor = store->cursor();
-  cursor->seek(stored_key_prefix(kSystemIncarnation + 1));
+  cursor->seek(stored_key_prefix(kSystemGeneration + 1));
   while (cursor->valid()) {
     const auto key = parse_stored_key(cursor->key());
     if (!key) return Status::corrupt("the state holds a key that is too short");
-    if (key->incarnation == kStoreIncarnation) return {};
-    look_at(key->incarnation);
-    cursor->seek(stored_key_prefix(key->incarnation + 1));
+    if (key->generation == kStoreGeneration) return {};
+    look_at(key->generation);
+    cursor->seek(stored_key_prefix(key->generation + 1));
   }
   return cursor->status();
 }
 
-// Learns that the state has something of an incarnation.
-void Recovery::look_at(Incarnation incarnation) {
-  Table* table = set_.table_of(incarnation & ~kElementsBit);
+// Learns that the state has something of a generation.
+void Recovery::look_at(Generation generation) {
+  Table* table = set_.table_of(generation & ~kElementsBit);
   if (table == nullptr) {
-    burial_.drop_stored(incarnation);
-  } else if (holds_elements(incarnation)) {
+    reclaimer_.drop_stored(generation);
+  } else if (holds_elements(generation)) {
     set_.elements_table(table)->complete = false;
   } else {
     table->complete = false;

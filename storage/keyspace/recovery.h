@@ -1,16 +1,17 @@
 // Recovery, when the data is opened: reads the system records from the state, replays the log from
-// W + 1 on, and learns which databases have anything in the state. Nothing else is loaded.
+// the turn after the written-back one on, and learns which databases have anything in the state.
+// Nothing else is loaded.
 //
 // Invariants
 // 1. Nothing is refused after something was changed on disk: opening only reads, save that a new
 //    directory gets its databases as its first turn, which the caller commits.
-// 2. No record of an incarnation that lost its database comes back to life: what the state has of
-//    one goes to Burial, which erases it with the next pass.
+// 2. No record of a generation that lost its database comes back to life: what the state has of
+//    one goes to Reclaimer, which erases it with the next write-back.
 #pragma once
 
 #include "storage/keyspace/live_records.h"
 #include "storage/keyspace/replay.h"
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/working_set.h"
 #include "storage/store/keyspace_options.h"
 #include "storage/store/store.h"
@@ -19,8 +20,8 @@ namespace weir::storage {
 
 class Recovery {
  public:
-  Recovery(WorkingSet* set, LiveRecords* records, Burial* burial, Replay* replay)
-      : set_(*set), records_(*records), burial_(*burial), replay_(*replay) {}
+  Recovery(WorkingSet* set, LiveRecords* records, Reclaimer* reclaimer, Replay* replay)
+      : set_(*set), records_(*records), reclaimer_(*reclaimer), replay_(*replay) {}
 
   // Who is told, now and then, how much of the log was replayed.
   struct Watch {
@@ -38,12 +39,12 @@ class Recovery {
   Status load_system_records(Store* store);
   Status replay_log(Store* store, LogEnd* end, const Watch& watch);
   Status check_number_of_databases() const;
-  Status look_over_incarnations(Store* store);
-  void look_at(Incarnation incarnation);
+  Status look_over_generations(Store* store);
+  void look_at(Generation generation);
 
   WorkingSet& set_;
   LiveRecords& records_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   Replay& replay_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "base/one_line.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/keyspace/turn_commit.h"
 
 namespace weir::storage {
@@ -47,7 +47,7 @@ bool is_of_clients(Type type) {
          (owns_elements(type) && type <= Type::kLimiterCharges);
 }
 
-bool has_twins(std::vector<Incarnation> names) {
+bool has_twins(std::vector<Generation> names) {
   std::sort(names.begin(), names.end());
   return std::adjacent_find(names.begin(), names.end()) != names.end();
 }
@@ -58,15 +58,15 @@ TurnCheck::TurnCheck(const WorkingSet& set, ElementsId elements_bound, Meaning* 
                      ListNames* names)
     : meaning_(meaning),
       lists_(*names),
-      next_incarnation_(set.next_incarnation()),
+      next_generation_(set.next_generation()),
       next_elements_id_(elements_bound) {
   for (const Database& database : set.databases())
-    names_.push_back(database.table == nullptr ? 0 : database.table->incarnation());
+    names_.push_back(database.table == nullptr ? 0 : database.table->generation());
 }
 
 Status TurnCheck::look(std::string_view record) {
   names_before_ = names_;
-  next_before_ = next_incarnation_;
+  next_before_ = next_generation_;
   names_changed_ = is_past_system_ = false;
   looked_at_.clear();
   lists_.begin_turn(record);
@@ -91,22 +91,22 @@ Status TurnCheck::look_for_doubles() {
 }
 
 Status TurnCheck::look_at(const TurnEntry& entry) {
-  if (!entry.dropped) looked_at_.push_back({entry.incarnation, entry.key});
-  if (entry.incarnation == kSystemIncarnation) return look_at_system(entry);
+  if (!entry.dropped) looked_at_.push_back({entry.generation, entry.key});
+  if (entry.generation == kSystemGeneration) return look_at_system(entry);
   if (!is_past_system_) {
     is_past_system_ = true;
     if (Status status = look_at_names(); !status.ok()) return status;
   }
-  const Incarnation owners = entry.incarnation & ~kElementsBit;
-  if (owners == kSystemIncarnation || owners >= next_incarnation_)
+  const Generation headers = entry.generation & ~kElementsBit;
+  if (headers == kSystemGeneration || headers >= next_generation_)
     return refused_turn("names a database that was never made");
-  return holds_elements(entry.incarnation) ? look_at_element(entry) : look_at_record(entry);
+  return holds_elements(entry.generation) ? look_at_element(entry) : look_at_record(entry);
 }
 
 Status TurnCheck::look_at_system(const TurnEntry& entry) {
   if (is_past_system_) return refused_turn("has system records after others");
   const bool is_known = entry.key.starts_with(kDatabaseRecords) ||
-                        entry.key == kNextIncarnationRecord || entry.key == kNextElementsIdRecord;
+                        entry.key == kNextGenerationRecord || entry.key == kNextElementsIdRecord;
   if (entry.dropped || (entry.erased && is_known))
     return refused_turn("erases what is never erased");
   if (entry.erased) return {};
@@ -123,7 +123,7 @@ Status TurnCheck::look_at_system(const TurnEntry& entry) {
   const bool is_of_lists = entry.key == kNextElementsIdRecord;
   if (!next || *next == 0 || *next > (is_of_lists ? kElementsIdMax + 1 : uint64_t{kElementsBit}))
     return refused_turn("holds a bound of numbers that is none");
-  uint64_t& bound = is_of_lists ? next_elements_id_ : next_incarnation_;
+  uint64_t& bound = is_of_lists ? next_elements_id_ : next_generation_;
   if (*next < bound) return refused_turn("lowers a bound of numbers");
   bound = *next;
   names_changed_ |= !is_of_lists;
@@ -133,30 +133,30 @@ Status TurnCheck::look_at_system(const TurnEntry& entry) {
 Status TurnCheck::look_at_database(const TurnEntry& entry) {
   const auto database = database_of(entry.key.substr(kDatabaseRecords.size()), names_.size());
   Reader reader(entry.value.payload);
-  const uint64_t incarnation = reader.varint();
+  const uint64_t generation = reader.varint();
   reader.varint();  // how many keys it has
   if (!database || !reader.ok() || !reader.at_end())
     return refused_turn("holds a record of a database that is none");
-  if (incarnation == kSystemIncarnation || incarnation >= kElementsBit)
-    return refused_turn("gives a database an impossible incarnation");
-  names_[*database] = static_cast<Incarnation>(incarnation);
+  if (generation == kSystemGeneration || generation >= kElementsBit)
+    return refused_turn("gives a database an impossible generation");
+  names_[*database] = static_cast<Generation>(generation);
   names_changed_ = true;
   return {};
 }
 
-// Databases may change places, and get incarnations that nobody has had. All are made at once, and
+// Databases may change places, and get generations that nobody has had. All are made at once, and
 // a keyspace without any knows of no number that was used.
 Status TurnCheck::look_at_names() {
   if (!names_changed_) return {};
-  const auto is_made = [](Incarnation name) { return name != 0; };
+  const auto is_made = [](Generation name) { return name != 0; };
   const bool had_any = std::any_of(names_before_.begin(), names_before_.end(), is_made);
   if (!std::any_of(names_.begin(), names_.end(), is_made)) return refused_turn("makes no database");
-  for (const Incarnation name : names_) {
+  for (const Generation name : names_) {
     if (!is_made(name)) return refused_turn("does not make all databases");
     const bool is_kept =
         std::find(names_before_.begin(), names_before_.end(), name) != names_before_.end();
-    if (name >= next_incarnation_ || (had_any && !is_kept && name < next_before_))
-      return refused_turn("gives a database an incarnation that was used, or was not drawn yet");
+    if (name >= next_generation_ || (had_any && !is_kept && name < next_before_))
+      return refused_turn("gives a database a generation that was used, or was not drawn yet");
   }
   if (has_twins(names_)) return refused_turn("gives two databases the same contents");
   return {};
@@ -171,25 +171,25 @@ Status TurnCheck::look_at_record(const TurnEntry& entry) {
   if (!is_of_clients(entry.value.type)) return refused_turn("holds a value of an unknown type");
   if (entry.value.expire_at_ms < 0)
     return refused_turn("holds a value that expires before time began");
-  OwnerView owner;
+  HeaderView header;
   if (owns_elements(entry.value.type)) {
-    if (!parse_owner(entry.value.payload, &owner))
-      return refused_turn("holds an owner of elements that does not name them");
-    if (Status status = look_at_owner(owner); !status.ok()) return status;
+    if (!parse_header(entry.value.payload, &header))
+      return refused_turn("holds a header record that does not name them");
+    if (Status status = look_at_header(header); !status.ok()) return status;
   }
   RecordMeaning meaning;
   if (meaning_ != nullptr) meaning = meaning_->of_record(entry.value);
   if (!meaning.fault.what.empty() && !meaning.fault.may_be_newer)
     return refused_turn("holds what cannot be", "key", entry.key, meaning.fault.what);
-  owner.lists == 0 ? lists_.add_record(entry) : lists_.add_owner(entry, owner, meaning);
+  header.lists == 0 ? lists_.add_record(entry) : lists_.add_header(entry, header, meaning);
   return {};
 }
 
-Status TurnCheck::look_at_owner(const OwnerView& owner) const {
-  std::vector<ElementsId> ids(owner.all().begin(), owner.all().end());
+Status TurnCheck::look_at_header(const HeaderView& header) const {
+  std::vector<ElementsId> ids(header.all().begin(), header.all().end());
   std::sort(ids.begin(), ids.end());
   if (std::adjacent_find(ids.begin(), ids.end()) != ids.end())
-    return refused_turn("holds an owner that names a list twice");
+    return refused_turn("holds a header that names a list twice");
   if (ids.back() >= next_elements_id_) return refused_turn("names a list that was never made");
   return {};
 }
@@ -200,7 +200,7 @@ Status TurnCheck::look_at_element(const TurnEntry& entry) {
   if (!reader.ok() || id == 0 || (entry.dropped && !reader.at_end()))
     return refused_turn("holds an element of no list");
   if (id >= next_elements_id_) return refused_turn("names a list that was never made");
-  if (entry.dropped) lists_.add_drop({entry.incarnation, id});
+  if (entry.dropped) lists_.add_drop({entry.generation, id});
   if (entry.dropped || entry.erased) return {};
   if (!is_element(entry.value) || entry.value.expire_at_ms != 0)
     return refused_turn("holds an element that is none");

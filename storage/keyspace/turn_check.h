@@ -5,8 +5,8 @@
 // done.
 //
 // What passes can be applied without a broken invariant here, and each record of it means something
-// (format/meaning.h), whatever else it says. Whether it is what the owner meant cannot be told: who
-// may write to the log may write any turn.
+// (format/meaning.h), whatever else it says. Whether it is what the primary meant cannot be told:
+// who may write to the log may write any turn.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class TurnCheck {
 
  private:
   struct Name {
-    Incarnation incarnation = 0;
+    Generation generation = 0;
     std::string_view key;
     auto operator<=>(const Name&) const = default;
   };
@@ -47,7 +47,7 @@ class TurnCheck {
   Status look_at_database(const TurnEntry& entry);
   Status look_at_names();
   Status look_at_record(const TurnEntry& entry);
-  Status look_at_owner(const OwnerView& owner) const;
+  Status look_at_header(const HeaderView& header) const;
   Status look_at_element(const TurnEntry& entry);
   Status look_for_doubles();
 
@@ -55,9 +55,9 @@ class TurnCheck {
   ListNames& lists_;
   std::vector<Name> looked_at_;  // of the turn
 
-  std::vector<Incarnation> names_;  // of the databases in their order; 0: it has none yet
-  std::vector<Incarnation> names_before_;
-  uint64_t next_incarnation_;
+  std::vector<Generation> names_;  // of the databases in their order; 0: it has none yet
+  std::vector<Generation> names_before_;
+  uint64_t next_generation_;
   uint64_t next_before_ = 0;  // the turn
   uint64_t next_elements_id_;
   bool names_changed_ = false;

@@ -15,10 +15,10 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
   end->instant_ns = std::max(end->instant_ns, turn_.now_ns());
   if (!turn_.has_changes() || (store->failed() && turn_.changed().empty())) {
     turn_.end_empty();
-    debt_.begin_turn();
+    dirty_bytes_.begin_turn();
     return {};
   }
-  burial_.find_vanished(turn_);
+  reclaimer_.find_vanished(turn_);
   put_database_records();
   put_elements_record();
   Status appended = append(log, store, end);
@@ -27,8 +27,8 @@ Status TurnCommit::commit(TurnLog* log, StoreInUse* store, LogEnd* end, bool kee
     return appended;
   }
   settle();
-  burial_.bury_vanished();
-  debt_.begin_turn();
+  reclaimer_.reclaim_vanished();
+  dirty_bytes_.begin_turn();
   return {};
 }
 
@@ -45,7 +45,7 @@ Status TurnCommit::append(TurnLog* log, StoreInUse* store, LogEnd* end) {
     end->logged_turn = end->turn;
     end->logged_instant_ns = turn_.now_ns();
   }
-  burial_.note_logged();
+  reclaimer_.note_logged();
   return {};
 }
 
@@ -56,14 +56,14 @@ void TurnCommit::put_database_records() {
     const Database& database = set_.databases()[i];
     if (!database.changed) continue;
     value.clear();
-    put_varint(&value, database.table->incarnation());
+    put_varint(&value, database.table->generation());
     put_varint(&value, database.count);
     records_.put_system(database_record(set_, i), value);
   }
   if (!turn_.databases_replaced()) return;
   value.clear();
-  put_varint(&value, set_.next_incarnation());
-  records_.put_system(kNextIncarnationRecord, value);
+  put_varint(&value, set_.next_generation());
+  records_.put_system(kNextGenerationRecord, value);
 }
 
 void TurnCommit::put_elements_record() {
@@ -78,37 +78,37 @@ void TurnCommit::encode_changes() {
   record_.begin(turn_.now_ns());
   for (const bool system : {true, false}) {
     for (const Entry* entry : turn_.changed()) {
-      if ((entry->incarnation == kSystemIncarnation) == system) encode(entry);
+      if ((entry->generation == kSystemGeneration) == system) encode(entry);
     }
   }
-  burial_.for_each_unlogged(
-      [this](const ListName& list) { record_.drop(list.incarnation, list.id); });
+  reclaimer_.for_each_unlogged(
+      [this](const ListName& list) { record_.drop(list.generation, list.id); });
 }
 
 void TurnCommit::encode(const Entry* entry) {
   std::string_view key = entry->key();
-  if (holds_elements(entry->incarnation)) {
+  if (holds_elements(entry->generation)) {
     name_.clear();
-    append_element_name(&name_, entry->position, key);
+    append_element_name(&name_, entry->key_order, key);
     key = name_;
   }
   if (entry->has(Entry::kPresent)) {
-    record_.put(entry->incarnation, key, entry->view());
+    record_.put(entry->generation, key, entry->view());
   } else {
-    record_.erase(entry->incarnation, key);
+    record_.erase(entry->generation, key);
   }
 }
 
 void TurnCommit::settle() {
-  passes_.note_turn(turn_.changed().size(), record_.bytes().size());
+  schedule_.note_turn(turn_.changed().size(), record_.bytes().size());
   Table* table = nullptr;
   for (Entry* entry : turn_.changed()) {
     entry->flags &= static_cast<uint8_t>(~Entry::kChanged);
-    if (table == nullptr || table->incarnation() != entry->incarnation)
-      table = set_.table_of(entry->incarnation);
+    if (table == nullptr || table->generation() != entry->generation)
+      table = set_.table_of(entry->generation);
     if (entry->has(Entry::kDirty)) continue;
     table->mark_dirty(entry);
-    ++pass_.dirty;
+    ++write_back_.dirty;
   }
   const bool replaced = turn_.databases_replaced();
   turn_.keep_all();
@@ -118,14 +118,14 @@ void TurnCommit::settle() {
 
 void TurnCommit::take_back() {
   turn_.take_back_all();
-  burial_.forget_vanished();
+  reclaimer_.forget_vanished();
   lists_.take_back_bound();
   retire_unused_tables();
-  debt_.begin_turn();
+  dirty_bytes_.begin_turn();
 }
 
 void TurnCommit::retire_unused_tables() {
-  for (Table* table : set_.retire_unused()) burial_.drop(table);
+  for (Table* table : set_.retire_unused()) reclaimer_.drop(table);
 }
 
 }  // namespace weir::storage

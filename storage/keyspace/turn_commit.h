@@ -11,15 +11,15 @@
 // 2. What a turn changed counts as committed only when its record was appended, or when the caller
 //    keeps it although the log is owed it. In every other case all of it is taken back. It holds
 //    because commit() reaches settle() in these two cases only, and otherwise calls take_back().
-// 3. Nothing is buried before the record that says so is in the log, or is owed to it, because
-//    commit() calls bury_vanished() after settle().
+// 3. Nothing is reclaimed before the record that says so is in the log, or is owed to it, because
+//    commit() calls reclaim_vanished() after settle().
 #pragma once
 
 #include <string>
 
 #include "storage/format/record.h"
 #include "storage/keyspace/live_records.h"
-#include "storage/keyspace/passes.h"
+#include "storage/keyspace/write_back_schedule.h"
 #include "storage/lists/lists.h"
 #include "storage/store/turn_log.h"
 
@@ -28,21 +28,21 @@ namespace weir::storage {
 // The name of a database's system record.
 std::string database_record(const WorkingSet& set, size_t database);
 inline constexpr std::string_view kDatabaseRecords = "db/";
-inline constexpr std::string_view kNextIncarnationRecord = "next-incarnation";
+inline constexpr std::string_view kNextGenerationRecord = "next-incarnation";
 inline constexpr std::string_view kNextElementsIdRecord = "next-elements-id";
 
 class TurnCommit {
  public:
-  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* pass, Debt* debt, Burial* burial,
-             LiveRecords* records, Lists* lists, Passes* passes)
+  TurnCommit(WorkingSet* set, TurnInProgress* turn, WriteBack* write_back, DirtyBytes* dirty_bytes,
+             Reclaimer* reclaimer, LiveRecords* records, Lists* lists, WriteBackSchedule* schedule)
       : set_(*set),
         turn_(*turn),
-        pass_(*pass),
-        debt_(*debt),
-        burial_(*burial),
+        write_back_(*write_back),
+        dirty_bytes_(*dirty_bytes),
+        reclaimer_(*reclaimer),
         records_(*records),
         lists_(*lists),
-        passes_(*passes) {}
+        schedule_(*schedule) {}
 
   // See Keyspace::commit_turn(). Marks the store as failed where the append has. `log` may be
   // null only if the store has failed.
@@ -60,12 +60,12 @@ class TurnCommit {
 
   WorkingSet& set_;
   TurnInProgress& turn_;
-  WriteBack& pass_;
-  Debt& debt_;
-  Burial& burial_;
+  WriteBack& write_back_;
+  DirtyBytes& dirty_bytes_;
+  Reclaimer& reclaimer_;
   LiveRecords& records_;
   Lists& lists_;
-  Passes& passes_;
+  WriteBackSchedule& schedule_;
   TurnRecordWriter record_;
   std::string name_;  // of an element, while it is encoded
 };

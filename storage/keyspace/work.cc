@@ -18,24 +18,24 @@ std::string_view name_of(WorkPart part) {
       return "write-back";
     case WorkPart::kFree:
       return "free";
-    case WorkPart::kSweep:
-      return "sweep";
+    case WorkPart::kEviction:
+      return "eviction";
     case WorkPart::kRecount:
       return "recount";
-    case WorkPart::kExpiredOwners:
-      return "expired-owners";
+    case WorkPart::kExpiredHeaders:
+      return "expired-headers";
   }
   return "";
 }
 
 void Work::begin_round(int64_t steady_ns) {
   if (store_.failed()) return;
-  has_passed_ = passes_.running();
-  if (!has_passed_) set_.retired().release();
+  has_written_back_ = schedule_.running();
+  if (!has_written_back_) set_.retired().release();
   owed_frees_ =
-      std::clamp(passes_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
-  passes_.begin_round(steady_ns);
-  reclaimer_.begin_round(steady_ns);
+      std::clamp(schedule_.changed_last_turn() * kFreesPerChange, kFreesPerTurn, kFreesPerTurnMax);
+  schedule_.begin_round(steady_ns);
+  evictor_.begin_round(steady_ns);
 }
 
 std::optional<WorkPart> Work::piece() {
@@ -50,48 +50,48 @@ std::optional<WorkPart> Work::piece() {
 bool Work::piece_of(WorkPart part) {
   switch (part) {
     case WorkPart::kWriteBack:
-      return passes_.piece(kLooksPerPiece);
+      return schedule_.piece(kUnitsPerPiece);
     case WorkPart::kFree:
       return free_piece();
-    case WorkPart::kSweep:
-      return reclaimer_.sweep_piece(kLooksPerPiece);
+    case WorkPart::kEviction:
+      return evictor_.scan_piece(kUnitsPerPiece);
     case WorkPart::kRecount:
-      return reclaimer_.recount_piece(store_.get());
-    case WorkPart::kExpiredOwners:
-      return reclaimer_.owners_piece(store_.get());
+      return evictor_.recount_piece(store_.get());
+    case WorkPart::kExpiredHeaders:
+      return evictor_.headers_piece(store_.get());
   }
   return false;
 }
 
-// What a pass may point to waits for its end.
+// What a write-back may point to waits for its end.
 bool Work::free_piece() {
   if (owed_frees_ == 0) return false;
-  const size_t looks = std::min(kLooksPerPiece, owed_frees_);
-  size_t looked = 0;
-  if (burial_.indexes_wait()) {
-    looked = burial_.shrink_closed(looks);
-  } else if (!passes_.running() && burial_.lists_wait()) {
-    looked = burial_.free_dead(looks);
+  const size_t units = std::min(kUnitsPerPiece, owed_frees_);
+  size_t spent = 0;
+  if (reclaimer_.indexes_wait()) {
+    spent = reclaimer_.shrink_closed(units);
+  } else if (!schedule_.running() && reclaimer_.lists_wait()) {
+    spent = reclaimer_.reclaim_some(units);
   } else if (set_.retired().any_released()) {
-    set_.retired().destroy(looks);
-    looked = looks;
+    set_.retired().destroy(units);
+    spent = units;
   }
-  owed_frees_ -= std::min(owed_frees_, looked);
-  return looked > 0;
+  owed_frees_ -= std::min(owed_frees_, spent);
+  return spent > 0;
 }
 
 void Work::end_round() {
   if (store_.failed() || turn_.has_changes()) return;
-  const bool late = passes_.overloaded();
-  const bool changes = late != debt_.late();
-  debt_.set_late(late);
-  if (has_passed_ || passes_.running() || changes) debt_.begin_turn();
+  const bool late = schedule_.overloaded();
+  const bool changes = late != dirty_bytes_.late();
+  dirty_bytes_.set_late(late);
+  if (has_written_back_ || schedule_.running() || changes) dirty_bytes_.begin_turn();
 }
 
 bool Work::wanted() const {
-  if (passes_.wants_work()) return true;
+  if (schedule_.wants_work()) return true;
   if (store_.failed()) return false;
-  return set_.retired().any_released() || (!passes_.running() && reclaimer_.wants_work());
+  return set_.retired().any_released() || (!schedule_.running() && evictor_.wants_work());
 }
 
 }  // namespace weir::storage

@@ -15,9 +15,9 @@
 //    memory and a command that drops it finds it; but Lists::open() hands it out only when it is
 //    whole.
 // 2. No command changes such a list, because none can get it; a replayed record may, and keeps what
-//    was read right (keyspace/replay.h). Each slice reads the newest state, because a pass may have
-//    ended meanwhile.
-// 3. The owner of a list that took several slices stays in memory for kLongListKeptMs after its
+//    was read right (keyspace/replay.h). Each slice reads the newest state, because a write-back
+//    may have ended meanwhile.
+// 3. The header of a list that took several slices stays in memory for kLongListKeptMs after its
 //    last use. Otherwise a working set too small for the list would open it for ever.
 #pragma once
 

@@ -22,9 +22,9 @@ ElementsId Lists::make(int database, Layout layout) {
   if (layout_of(next_) != layout) ++next_;
   const ElementsId id = next_++;
   WEIR_REQUIRE(id <= kElementsIdMax);
-  table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, burial_.passes_at_birth()},
+  table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, reclaimer_.write_backs_at_birth()},
                                                    set_.index_bytes()));
-  turn_.note_newborn({table->incarnation(), id});
+  turn_.note_newborn({table->generation(), id});
   return id;
 }
 
@@ -34,7 +34,7 @@ std::optional<Elements> Lists::open(int database, ElementsId id) {
   if (index == nullptr) {
     index = table->open->add(
         std::make_unique<ElementsIndex>(ListBirth{id, kNotBornHere}, set_.index_bytes()));
-    index->opening.reset(new ElementsIndex::Opening{.position = first_position(id)});
+    index->opening.reset(new ElementsIndex::Opening{.key_order = first_key_order(id)});
   }
   const Elements list(set_.seed(), &turn_, table, index);
   if (index->long_used_ms != 0) index->long_used_ms = turn_.now_ms();
@@ -48,7 +48,7 @@ std::optional<Elements> Lists::open(int database, ElementsId id) {
   if (status.code() == Status::Code::kNotYet) {
     index->long_used_ms = turn_.now_ms();
   } else {
-    burial_.close(table->open->take(id));
+    reclaimer_.close(table->open->take(id));
   }
   turn_.fail_to_read(std::move(status));
   return std::nullopt;

@@ -6,25 +6,25 @@
 //    into its record, and a bound whose turn was taken back does not count.
 // 2. open() hands out a list only when all of its elements are in memory (list_opening.h).
 //
-// The states of a list until it dies (burial.h has what follows)
+// The states of a list until it dies (reclaimer.h has what follows)
 //
 //    newborn -- its command is rolled back --> forgotten
 //       |
-//       | an owner names it at the end of the turn
+//       | a header names it at the end of the turn
 //       v
 //     open <-- slices -- opening <-- a command asks for it -- in the state
 //       |                                                         ^
-//       +-- its owner is evicted: first the index, later entries -+
-//       +-- no owner names it at the end of a turn --> vanished
-//       +-- its owner expires -----------------------> expired with its owner
+//       +-- its header is evicted: first the index, later entries -+
+//       +-- no header names it at the end of a turn --> vanished
+//       +-- its header expires -----------------------> expired with its header
 //
-// A newborn list that no owner names at the end of its turn vanishes like any other.
+// A newborn list that no header names at the end of its turn vanishes like any other.
 #pragma once
 
 #include <optional>
 
 #include "storage/format/element_key.h"
-#include "storage/lists/burial.h"
+#include "storage/lists/reclaimer.h"
 #include "storage/memtable/elements.h"
 #include "storage/memtable/turn_in_progress.h"
 #include "storage/memtable/working_set.h"
@@ -34,14 +34,14 @@ namespace weir::storage {
 
 class Lists {
  public:
-  Lists(WorkingSet* set, TurnInProgress* turn, Burial* burial, const StoreInUse& store)
-      : set_(*set), turn_(*turn), burial_(*burial), store_(store) {}
+  Lists(WorkingSet* set, TurnInProgress* turn, Reclaimer* reclaimer, const StoreInUse& store)
+      : set_(*set), turn_(*turn), reclaimer_(*reclaimer), store_(store) {}
 
-  // Makes a list of elements. It is empty and open, and is dropped unless an owner names it at the
+  // Makes a list of elements. It is empty and open, and is dropped unless a header names it at the
   // end of the turn.
   ElementsId make(int database, Layout layout);
   // Opens a list. Nothing where reading failed; then the turn's failure() is set. REQUIRES: `id` is
-  // new, or was read from an owner that this command has looked up.
+  // new, or was read from a header that this command has looked up.
   std::optional<Elements> open(int database, ElementsId id);
   // Puts every element of a list into another one, of any database. False where reading failed.
   bool copy(int from_database, ElementsId from, int to_database, ElementsId to);
@@ -56,7 +56,7 @@ class Lists {
  private:
   WorkingSet& set_;
   TurnInProgress& turn_;
-  Burial& burial_;
+  Reclaimer& reclaimer_;
   const StoreInUse& store_;
   ElementsId next_ = 1;
   ElementsId bound_ = 1;  // no other process can have used an id from here on

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/store/stamped_turns.h"
+#include "storage/store/bookmarked_turns.h"
 #include "storage/store/steady_clock.h"
 #include "storage/store/store.h"
 
@@ -22,11 +22,11 @@ struct MemoryFaults {
   uint64_t append_lost = 0;  // nothing is written
   uint64_t append_kept = 0;  // the turn is in the log although the call fails
   uint64_t sync = 0;
-  uint64_t pass = 0;
+  uint64_t write_back = 0;
   uint64_t checkpoint = 0;
   uint64_t get = 0;
-  uint64_t cursor = 0;           // counts the positions that cursors reach
-  bool disk_full = false;        // every append, pass and checkpoint fails while it is set
+  uint64_t cursor = 0;           // counts the keys that cursors reach
+  bool disk_full = false;        // every append, write-back and checkpoint fails while it is set
   bool opens_read_only = false;  // a store that is opened while it is set takes no writes
 };
 
@@ -38,11 +38,11 @@ struct LoggedTurn {
   std::string record;
 };
 
-// The stamps of a log, and those of its writes that were not synced.
-struct StampWrite {
+// The bookmarks of a log, and those of its writes that were not synced.
+struct BookmarkWrite {
   uint64_t newest_turn = 0;  // of the log after the write
   uint64_t first_replaced = 0;
-  KeptStamp stamp;
+  KeptBookmark bookmark;
 };
 
 struct MemoryDisk {
@@ -59,9 +59,9 @@ struct MemoryDisk {
   uint64_t written_back_turn = 0;
   int64_t instant_ns = 0;
   uint64_t synced_turn = 0;
-  std::map<uint64_t, std::string> stamps;         // by turn, as a process finds them
-  std::map<uint64_t, std::string> synced_stamps;  // ... as a power cut leaves them at least
-  std::vector<StampWrite> unsynced_stamps;        // what lies between the two, in order
+  std::map<uint64_t, std::string> bookmarks;         // by turn, as a process finds them
+  std::map<uint64_t, std::string> synced_bookmarks;  // ... as a power cut leaves them at least
+  std::vector<BookmarkWrite> unsynced_bookmarks;     // what lies between the two, in order
   HashSeed seed{};
   bool opened_before = false;
   std::string tail_note;
@@ -69,7 +69,7 @@ struct MemoryDisk {
   MemoryFaults faults;
   bool deferred = false;
   bool appends_late = false;
-  StampedTurns::Kept stamped_kept = {};
+  BookmarkedTurns::Kept bookmarked_kept = {};
   std::function<int64_t()> steady_ns = steady_clock_ns;            // when a sync begins
   std::map<std::string, std::shared_ptr<MemoryDisk>> checkpoints;  // by directory
 
@@ -85,7 +85,7 @@ struct MemoryDisk {
 
 std::shared_ptr<MemoryDisk> make_memory_disk(const HashSeed& seed);
 
-// Does what a write of stamps does to those that are there.
-void apply_stamp(const StampWrite& write, std::map<uint64_t, std::string>* stamps);
+// Does what a write of bookmarks does to those that are there.
+void apply_bookmark(const BookmarkWrite& write, std::map<uint64_t, std::string>* bookmarks);
 
 }  // namespace weir::storage

@@ -11,19 +11,19 @@ void MemoryLog::open(OpenReport* report) {
   if (disk_.faults.opens_read_only)
     report->read_only = failure_ = Status::no_space("injected full disk at the opening");
   disk_.synced_turn = last_turn();
-  disk_.synced_stamps = disk_.stamps;
-  disk_.unsynced_stamps.clear();
-  find_stamps();
+  disk_.synced_bookmarks = disk_.bookmarks;
+  disk_.unsynced_bookmarks.clear();
+  find_bookmarks();
 }
 
-// The size of each turn counts for the next stamp.
-void MemoryLog::find_stamps() {
+// The size of each turn counts for the next bookmark.
+void MemoryLog::find_bookmarks() {
   auto logged = disk_.log.begin();
-  for (const auto& [turn, bytes] : disk_.stamps) {
+  for (const auto& [turn, bytes] : disk_.bookmarks) {
     uint64_t since = 0;
     for (; logged != disk_.log.end() && logged->turn <= turn; ++logged)
       since += logged->record.size();
-    stamped_.add(turn, since);
+    bookmarked_.add(turn, since);
   }
 }
 
@@ -57,23 +57,23 @@ void MemoryLog::append_batch(const TurnBatch& batch) {
       ++turn;
     }
     bytes_ += bytes;
-    put_stamp(batch, bytes);
+    put_bookmark(batch, bytes);
   }
   if (fault != Fault::kNone) failure_ = Status::failed("injected failure of an append");
 }
 
-void MemoryLog::put_stamp(const TurnBatch& batch, uint64_t bytes) {
-  const StampWrite write{.newest_turn = last_turn(),
-                         .first_replaced = batch.first_stamp_replaced(),
-                         .stamp = {batch.last_turn(), std::string(batch.stamp)}};
-  apply_stamp(write, &disk_.stamps);
-  disk_.unsynced_stamps.push_back(write);
-  stamped_.remove_from(write.first_replaced);
-  stamped_.add(write.stamp.turn, bytes);
+void MemoryLog::put_bookmark(const TurnBatch& batch, uint64_t bytes) {
+  const BookmarkWrite write{.newest_turn = last_turn(),
+                            .first_replaced = batch.first_bookmark_replaced(),
+                            .bookmark = {batch.last_turn(), std::string(batch.bookmark)}};
+  apply_bookmark(write, &disk_.bookmarks);
+  disk_.unsynced_bookmarks.push_back(write);
+  bookmarked_.remove_from(write.first_replaced);
+  bookmarked_.add(write.bookmark.turn, bytes);
 }
 
-void MemoryLog::stamps(std::vector<KeptStamp>* stamps) const {
-  for (const auto& [turn, bytes] : disk_.stamps) stamps->push_back({turn, bytes});
+void MemoryLog::bookmarks(std::vector<KeptBookmark>* bookmarks) const {
+  for (const auto& [turn, bytes] : disk_.bookmarks) bookmarks->push_back({turn, bytes});
 }
 
 Lookup MemoryLog::kept_turn(uint64_t turn, std::string* record) const {
@@ -105,20 +105,20 @@ Status MemoryLog::sync(uint64_t turn) {
   ++syncs_;
   disk_.synced_turn = std::max(disk_.synced_turn, turn);
   const auto later =
-      std::find_if(disk_.unsynced_stamps.begin(), disk_.unsynced_stamps.end(),
-                   [&](const StampWrite& write) { return write.newest_turn > turn; });
-  for (auto at = disk_.unsynced_stamps.begin(); at != later; ++at)
-    apply_stamp(*at, &disk_.synced_stamps);
-  disk_.unsynced_stamps.erase(disk_.unsynced_stamps.begin(), later);
+      std::find_if(disk_.unsynced_bookmarks.begin(), disk_.unsynced_bookmarks.end(),
+                   [&](const BookmarkWrite& write) { return write.newest_turn > turn; });
+  for (auto at = disk_.unsynced_bookmarks.begin(); at != later; ++at)
+    apply_bookmark(*at, &disk_.synced_bookmarks);
+  disk_.unsynced_bookmarks.erase(disk_.unsynced_bookmarks.begin(), later);
   return {};
 }
 
 void MemoryLog::drop_turns(uint64_t written_back_turn) {
   uint64_t dropped = written_back_turn;
-  if (!stamped_.empty()) {
-    dropped = stamped_.drop_up_to(written_back_turn, needed_turn_);
-    for (auto* stamps : {&disk_.stamps, &disk_.synced_stamps})
-      stamps->erase(stamps->begin(), stamps->lower_bound(dropped));
+  if (!bookmarked_.empty()) {
+    dropped = bookmarked_.drop_up_to(written_back_turn, needed_turn_);
+    for (auto* bookmarks : {&disk_.bookmarks, &disk_.synced_bookmarks})
+      bookmarks->erase(bookmarks->begin(), bookmarks->lower_bound(dropped));
   }
   while (!disk_.log.empty() && disk_.log.front().turn <= dropped) {
     bytes_ -= std::min<uint64_t>(bytes_, disk_.log.front().record.size());

@@ -7,7 +7,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr size_t kRecordsSweptPerPass = 1000;
+constexpr size_t kRecordsDroppedPerWriteBack = 1000;
 
 class MemoryCursor : public StateCursor {
  public:
@@ -50,17 +50,17 @@ std::unique_ptr<StateCursor> MemoryState::cursor() const {
   return std::make_unique<MemoryCursor>(disk_);
 }
 
-void MemoryState::add_to_pass(StateSlice slice) {
+void MemoryState::add_to_write_back(StateSlice slice) {
   (void)slice.for_each([&](StateSlice::Op op, std::string_view first, std::string_view) -> Status {
     if (op == StateSlice::kEraseRange) return {};
-    WEIR_CHECK(last_key_of_pass_ < first);
-    last_key_of_pass_ = first;
+    WEIR_CHECK(last_key_of_write_back_ < first);
+    last_key_of_write_back_ = first;
     return {};
   });
   slices_.push_back(std::move(slice));
 }
 
-void MemoryState::apply_pass(uint64_t written_back_turn, int64_t instant_ns) {
+void MemoryState::apply_write_back(uint64_t written_back_turn, int64_t instant_ns) {
   if (disk_->state.use_count() > 1)
     disk_->state = std::make_shared<MemoryDisk::State>(*disk_->state);
   apply_slices();
@@ -69,9 +69,9 @@ void MemoryState::apply_pass(uint64_t written_back_turn, int64_t instant_ns) {
   drop_expired();
 }
 
-void MemoryState::end_pass() {
+void MemoryState::end_write_back() {
   slices_.clear();
-  last_key_of_pass_.clear();
+  last_key_of_write_back_.clear();
 }
 
 void MemoryState::apply_slices() {
@@ -89,8 +89,8 @@ void MemoryState::apply_slices() {
       return {};
     };
   };
-  // Ranges go first: a range never covers what the same pass puts, whatever their order in the
-  // slices.
+  // Ranges go first: a range never covers what the same write-back puts, whatever their order in
+  // the slices.
   for (const bool ranges : {true, false}) {
     for (const StateSlice& slice : slices_) (void)slice.for_each(apply(ranges));
   }
@@ -98,19 +98,19 @@ void MemoryState::apply_slices() {
 
 void MemoryState::drop_expired() {
   MemoryDisk::State& state = *disk_->state;
-  const int64_t horizon_ms = disk_->instant_ns / kNsPerMs;
-  size_t budget = kRecordsSweptPerPass;
+  const int64_t gc_watermark_ms = disk_->instant_ns / kNsPerMs;
+  size_t budget = kRecordsDroppedPerWriteBack;
   for (const StateSlice& slice : slices_) budget += 2 * slice.size();
-  auto at = state.lower_bound(swept_up_to_);
+  auto at = state.lower_bound(dropped_up_to_);
   for (; budget != 0 && at != state.end(); --budget) {
     const auto here = at++;
-    const Fate fate = fate_of(here->first, here->second, horizon_ms);
-    if (fate == Fate::kExpiredOwner) expired_owners_.note(here->first);
+    const Fate fate = fate_of(here->first, here->second, gc_watermark_ms);
+    if (fate == Fate::kExpiredHeader) expired_headers_.note(here->first);
     if (fate != Fate::kDropped) continue;
     erase(here);
     ++records_dropped_;
   }
-  swept_up_to_ = at == state.end() ? std::string() : at->first;
+  dropped_up_to_ = at == state.end() ? std::string() : at->first;
 }
 
 void MemoryState::put(std::string_view stored_key, std::string_view value) {
@@ -130,10 +130,10 @@ void MemoryState::erase(MemoryDisk::State::iterator at) {
   disk_->state->erase(at);
 }
 
-void MemoryState::add_figures(StoreFigures* figures) const {
-  figures->state_bytes = bytes_;
-  figures->state_records_estimate = disk_->state->size();
-  figures->records_dropped = records_dropped_;
+void MemoryState::add_metrics(StoreMetrics* metrics) const {
+  metrics->state_bytes = bytes_;
+  metrics->state_records_estimate = disk_->state->size();
+  metrics->records_dropped = records_dropped_;
 }
 
 }  // namespace weir::storage

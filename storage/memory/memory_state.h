@@ -1,8 +1,8 @@
-// The state of a disk in memory, as one process holds it: reads of it, and passes on their way into
-// it.
+// The state of a disk in memory, as one process holds it: reads of it, and write-backs on their way
+// into it.
 //
-// Invariant: a cursor that lives across a pass costs a copy of the state, which it shares until
-// then.
+// Invariant: a cursor that lives across a write-back costs a copy of the state, which it shares
+// until then.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "storage/memory/memory_disk.h"
-#include "storage/store/horizon.h"
+#include "storage/store/gc_watermark.h"
 #include "storage/store/store.h"
 
 namespace weir::storage {
@@ -23,14 +23,14 @@ class MemoryState {
   Lookup get(std::string_view stored_key, std::string* value, Status* failure) const;
   std::unique_ptr<StateCursor> cursor() const;
 
-  void add_to_pass(StateSlice slice);
-  // Puts the whole pass, with its turn and instant, into the state.
-  void apply_pass(uint64_t written_back_turn, int64_t instant_ns);
-  // Forgets the pass, which was applied or has failed.
-  void end_pass();
+  void add_to_write_back(StateSlice slice);
+  // Puts the whole write-back, with its turn and instant, into the state.
+  void apply_write_back(uint64_t written_back_turn, int64_t instant_ns);
+  // Forgets the write-back, which was applied or has failed.
+  void end_write_back();
 
-  std::vector<std::string> take_expired_owners(size_t max) { return expired_owners_.take(max); }
-  void add_figures(StoreFigures* figures) const;
+  std::vector<std::string> take_expired_headers(size_t max) { return expired_headers_.take(max); }
+  void add_metrics(StoreMetrics* metrics) const;
 
  private:
   void apply_slices();
@@ -40,9 +40,9 @@ class MemoryState {
 
   const std::shared_ptr<MemoryDisk> disk_;
   std::vector<StateSlice> slices_;
-  std::string last_key_of_pass_;
-  std::string swept_up_to_;  // where the dropping of expired records goes on in the next pass
-  ExpiredOwners expired_owners_;
+  std::string last_key_of_write_back_;
+  std::string dropped_up_to_;  // where dropping what has expired goes on in the next write-back
+  ExpiredHeaders expired_headers_;
   uint64_t bytes_ = 0;
   uint64_t records_dropped_ = 0;
 };

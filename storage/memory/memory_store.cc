@@ -41,8 +41,8 @@ Status MemoryStore::append_batch(const TurnBatch& batch) {
   return log_.failure();
 }
 
-Status MemoryStore::stamps(std::vector<KeptStamp>* stamps) {
-  log_.stamps(stamps);
+Status MemoryStore::bookmarks(std::vector<KeptBookmark>* bookmarks) {
+  log_.bookmarks(bookmarks);
   return {};
 }
 
@@ -87,32 +87,32 @@ Status MemoryStore::sync_now() {
   return status;
 }
 
-void MemoryStore::add_to_pass(StateSlice slice) {
-  WEIR_CHECK(!pass_.running);
-  state_.add_to_pass(std::move(slice));
+void MemoryStore::add_to_write_back(StateSlice slice) {
+  WEIR_CHECK(!write_back_.running);
+  state_.add_to_write_back(std::move(slice));
 }
 
-void MemoryStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
-  WEIR_CHECK(!pass_.running);
-  pass_.running = true;
+void MemoryStore::finish_write_back(uint64_t written_back_turn, int64_t instant_ns) {
+  WEIR_CHECK(!write_back_.running);
+  write_back_.running = true;
   soon([this, written_back_turn, instant_ns] {
-    pass_.failure = apply_pass(written_back_turn, instant_ns);
-    pass_.running = false;
-    state_.end_pass();
+    write_back_.failure = apply_write_back(written_back_turn, instant_ns);
+    write_back_.running = false;
+    state_.end_write_back();
   });
 }
 
-Status MemoryStore::apply_pass(uint64_t written_back_turn, int64_t instant_ns) {
+Status MemoryStore::apply_write_back(uint64_t written_back_turn, int64_t instant_ns) {
   if (Status status =
           log_.sync(disk_->log.empty() ? disk_->written_back_turn : disk_->log.back().turn);
       !status.ok()) {
     return status;
   }
-  if (strikes(&disk_->faults.pass) || disk_->faults.disk_full)
-    return Status::failed("injected failure of a pass");
-  state_.apply_pass(written_back_turn, instant_ns);
+  if (strikes(&disk_->faults.write_back) || disk_->faults.disk_full)
+    return Status::failed("injected failure of a write-back");
+  state_.apply_write_back(written_back_turn, instant_ns);
   log_.drop_turns(written_back_turn);
-  ++passes_;
+  ++write_backs_;
   return {};
 }
 
@@ -127,13 +127,13 @@ void MemoryStore::start_checkpoint(const std::string& directory) {
   });
 }
 
-StoreFigures MemoryStore::figures() const {
-  StoreFigures figures;
-  figures.log_bytes = log_.bytes();
-  figures.syncs = log_.syncs();
-  figures.passes = passes_;
-  state_.add_figures(&figures);
-  return figures;
+StoreMetrics MemoryStore::metrics() const {
+  StoreMetrics metrics;
+  metrics.log_bytes = log_.bytes();
+  metrics.syncs = log_.syncs();
+  metrics.write_backs = write_backs_;
+  state_.add_metrics(&metrics);
+  return metrics;
 }
 
 std::unique_ptr<Store> make_memory_store() {

@@ -5,13 +5,13 @@
 // the disk. The shipped server does not keep the disk, so all data ends with the store.
 //
 // Invariants
-// 1. Syncs, passes and checkpoints end inside the call that starts them, with `notify` called
+// 1. Syncs, write-backs and checkpoints end inside the call that starts them, with `notify` called
 //    there, unless the disk says `deferred`: then they end in MemoryStore::step(), and so do
 //    appends if it says `appends_late`, too.
-// 2. A pass is applied in finish_pass(): a caller that may not hold its thread for long makes small
-//    passes.
-// 3. A power cut leaves batches of a shared log whole, with their stamps, or takes them away whole:
-//    the disk keeps its batches as writes until they are synced.
+// 2. A write-back is applied in finish_write_back(): a caller that may not hold its thread for long
+//    makes small ones.
+// 3. A power cut leaves batches of a shared log whole, with their bookmarks, or takes them away
+//    whole: the disk keeps its batches as writes until they are synced.
 #pragma once
 
 #include <deque>
@@ -43,8 +43,10 @@ class MemoryStore : public Store {
   }
   Status append_failure() const override { return log_.failure(); }
   Status append_batch(const TurnBatch& batch) override;
-  Status stamps(std::vector<KeptStamp>* stamps) override;
-  uint64_t stamped_turn(uint64_t at_most) const override { return log_.stamped_turn(at_most); }
+  Status bookmarks(std::vector<KeptBookmark>* bookmarks) override;
+  uint64_t bookmarked_turn(uint64_t at_most) const override {
+    return log_.bookmarked_turn(at_most);
+  }
   Lookup kept_turn(uint64_t turn, std::string* record, Status*) override {
     return log_.kept_turn(turn, record);
   }
@@ -61,23 +63,23 @@ class MemoryStore : public Store {
     return state_.get(stored_key, value, failure);
   }
   std::unique_ptr<StateCursor> cursor() override { return state_.cursor(); }
-  void add_to_pass(StateSlice slice) override;
-  void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
-  PassState pass_state() const override { return pass_; }
+  void add_to_write_back(StateSlice slice) override;
+  void finish_write_back(uint64_t written_back_turn, int64_t instant_ns) override;
+  JobState write_back_state() const override { return write_back_; }
   void start_checkpoint(const std::string& directory) override;
-  PassState checkpoint_state() const override { return checkpoint_; }
+  JobState checkpoint_state() const override { return checkpoint_; }
   Status probe() override {
     return disk_->faults.disk_full ? Status::no_space("injected full disk") : Status();
   }
-  std::vector<std::string> take_expired_owners(size_t max) override {
-    return state_.take_expired_owners(max);
+  std::vector<std::string> take_expired_headers(size_t max) override {
+    return state_.take_expired_headers(max);
   }
-  StoreFigures figures() const override;
+  StoreMetrics metrics() const override;
 
  private:
   void soon(std::function<void()> work);
   void append_late(uint64_t turn, std::string_view record);
-  Status apply_pass(uint64_t written_back_turn, int64_t instant_ns);
+  Status apply_write_back(uint64_t written_back_turn, int64_t instant_ns);
 
   const std::shared_ptr<MemoryDisk> disk_;
   MemoryLog log_;
@@ -86,9 +88,9 @@ class MemoryStore : public Store {
   size_t late_appends_ = 0;  // of pending_
   uint64_t late_turn_ = 0;   // the newest of them
   SyncState sync_;           // but its synced_turn, which the disk has
-  PassState pass_;
-  PassState checkpoint_;
-  uint64_t passes_ = 0;
+  JobState write_back_;
+  JobState checkpoint_;
+  uint64_t write_backs_ = 0;
 };
 
 // Makes a store on a disk and under a seed of its own.

@@ -9,7 +9,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint64_t kPositionHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
+constexpr uint64_t kKeyOrderHashMask = (uint64_t{1} << (kElementHashBits - kUnstoredBits)) - 1;
 
 Element element_of(const Entry* entry) {
   return {.member = entry->key(),
@@ -17,7 +17,7 @@ Element element_of(const Entry* entry) {
           .value = entry->value().substr(kOrderBytes)};
 }
 
-uint64_t hash_of(Position position) { return position >> kUnstoredBits & kPositionHashMask; }
+uint64_t hash_of(KeyOrder key_order) { return key_order >> kUnstoredBits & kKeyOrderHashMask; }
 
 }  // namespace
 
@@ -26,12 +26,12 @@ Elements::Elements(const HashSeed& seed, TurnInProgress* turn, Table* table, Ele
 
 size_t Elements::size() const { return index_->size(); }
 
-Position Elements::position_of(std::string_view member) const {
-  return position_of_element(id_, member, *seed_);
+KeyOrder Elements::key_order_of(std::string_view member) const {
+  return key_order_of_element(id_, member, *seed_);
 }
 
 Entry* Elements::find_entry(std::string_view member) const {
-  Entry* entry = table_->find(position_of(member), member);
+  Entry* entry = table_->find(key_order_of(member), member);
   return entry != nullptr && entry->has(Entry::kPresent) ? entry : nullptr;
 }
 
@@ -80,26 +80,26 @@ size_t Elements::walk_back(size_t first_rank, const Visit& visit) const {
 
 uint64_t Elements::scan(uint64_t cursor, size_t count,
                         const std::function<void(const Element&)>& visit) const {
-  if (cursor > kPositionHashMask) return 0;
-  Position position = first_position(id_) | cursor << kUnstoredBits;
-  const Position last = last_position(id_);
+  if (cursor > kKeyOrderHashMask) return 0;
+  KeyOrder key_order = first_key_order(id_) | cursor << kUnstoredBits;
+  const KeyOrder last = last_key_order(id_);
   std::vector<Entry*> entries;
   size_t visited = 0;
   uint64_t hash = cursor;  // elements with one hash are visited in one call
   while (true) {
-    const Segment* segment = table_->segment_at(position);
-    const Position segment_last = segment->last();
+    const Segment* segment = table_->segment_at(key_order);
+    const KeyOrder segment_last = segment->last();
     entries.clear();
-    Table::append_range(segment, position, last, &entries);
+    Table::append_range(segment, key_order, last, &entries);
     for (const Entry* entry : entries) {
       if (!entry->has(Entry::kPresent)) continue;
-      if (visited >= count && hash_of(entry->position) != hash) return hash_of(entry->position);
-      hash = hash_of(entry->position);
+      if (visited >= count && hash_of(entry->key_order) != hash) return hash_of(entry->key_order);
+      hash = hash_of(entry->key_order);
       visit(element_of(entry));
       ++visited;
     }
     if (segment_last >= last) return 0;
-    position = segment_last + 1;
+    key_order = segment_last + 1;
   }
 }
 
@@ -118,13 +118,13 @@ bool Elements::set(std::string_view member, uint64_t order, std::string_view val
   payload.clear();
   put_u64_be(&payload, order);
   payload.append(value);
-  const Position position = position_of(member);
-  Entry* entry = table_->find(position, member);
+  const KeyOrder key_order = key_order_of(member);
+  Entry* entry = table_->find(key_order, member);
   if (if_absent && entry != nullptr && entry->has(Entry::kPresent)) return false;
   if (entry == nullptr) turn_->admit_name("a field or member", member.size());
   turn_->charge(member.size() + payload.size());
   if (entry == nullptr) {
-    entry = table_->insert(position, member, payload.size());
+    entry = table_->insert(key_order, member, payload.size());
     entry->flags |= Entry::kUnstored;  // the list is open, so whatever the state has is in memory
   }
   const bool is_new = !entry->has(Entry::kPresent);
@@ -150,7 +150,7 @@ bool Elements::erase(std::string_view member) {
 void Elements::erase_ranks(size_t first_rank, size_t count) {
   WEIR_CHECK(count <= size() && first_rank <= size() - count);
   if (count == 0) return;
-  turn_->charge(count * Debt::kChangeBytes);
+  turn_->charge(count * DirtyBytes::kChangeBytes);
   auto node = index_->nodes().nth(first_rank);
   for (size_t left = count; left > 0; --left) {
     Entry* entry = node->entry;

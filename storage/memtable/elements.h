@@ -8,32 +8,33 @@
 // choice: order_of_double(score) in a sorted set, the instant in a limiter's log, a place between
 // its neighbours' in a list, the turn in which a field was added in a hash.
 //
-// A list belongs to an *owner*: a record of a type for which owns_elements(type) is true, whose
-// payload begins with the ids of its lists (format/owner.h). To make one:
+// A list belongs to a *header*: a record of a type for which owns_elements(type) is true, whose
+// payload begins with the ids of its lists (format/header.h). To make one:
 //
 //     const ElementsId id = keys.lists().make(database, Layout::kScattered);  // no record: an id
 //     std::optional<Elements> list = keys.lists().open(database, id);
 //     list->put("member", order_of_double(1.5), "value");
 //     std::string payload;
-//     append_owner_head(&payload, {{id}});                      // then whatever the type keeps
+//     append_list_ids(&payload, {{id}});                        // then whatever the type keeps
 //     keys.put(&ref, Type::kZset, payload, 0);
 //
-// To use a list: look up the owner, parse_owner(ref.value(), &owner), lists().open(database,
-// owner.ids[0]). Nothing has to be done to get rid of it: a list that no owner names at the end of
-// a turn is dropped, whatever the reason (DEL, SET over it, expiry, an empty database, a command
+// To use a list: look up the header, parse_header(ref.value(), &header), lists().open(database,
+// header.ids[0]). Nothing has to be done to get rid of it: a list that no header names at the end
+// of a turn is dropped, whatever the reason (DEL, SET over it, expiry, an empty database, a command
 // that made it and failed). Dropping takes the same time for any size.
 //
 // Invariants
-// 1. At the end of each command at most one owner, of the list's own database, names a list.
+// 1. At the end of each command at most one header, of the list's own database, names a list.
 //    The callers keep to this. Keyspace::rename() and a put() that hands ids from one key to
 //    another in one command are allowed; COPY and MOVE need Lists::copy().
 // 2. All elements of an open list are in memory. A list is open from its birth, or from the end of
-//    its opening, until its owner leaves memory: the sweep gives up no element of an open list.
+//    its opening, until its header leaves memory: the eviction scan gives up no element of an open
+//    list.
 // 3. Changes belong to the running command: roll_back(), a failed commit_turn() and a crash treat
 //    an element as they treat any record, because each change saves the entry for the same undo
 //    log.
-// 4. An owner may have a list without elements. Whether an empty collection may exist is for the
-//    caller to decide: if not, it erases the owner.
+// 4. A header may have a list without elements. Whether an empty collection may exist is for the
+//    caller to decide: if not, it erases the header.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,7 @@
 #include <string_view>
 
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/memtable/entry.h"
 
 namespace weir::storage {
@@ -104,7 +105,7 @@ class Elements {
   void erase_ranks(size_t first_rank, size_t count);
 
  private:
-  Position position_of(std::string_view member) const;
+  KeyOrder key_order_of(std::string_view member) const;
   Entry* find_entry(std::string_view member) const;
   bool set(std::string_view member, uint64_t order, std::string_view value, bool if_absent);
   void take_value(Entry* entry);

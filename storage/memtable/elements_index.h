@@ -50,10 +50,10 @@ struct ElementBefore {
   }
 };
 
-// Under which id a list was made, and how many passes had begun by then.
+// Under which id a list was made, and how many write-backs had begun by then.
 struct ListBirth {
   ElementsId id = 0;
-  uint64_t passes = 0;
+  uint64_t write_backs = 0;
 };
 
 class ElementsIndex {
@@ -62,31 +62,31 @@ class ElementsIndex {
       ElementNode, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
                        boost::multi_index::identity<ElementNode>, ElementBefore>>>;
 
-  // An opening takes first the entries in memory, up to a position; then what only the state has,
+  // An opening takes first the entries in memory, up to a key order; then what only the state has,
   // up to a stored key.
   struct Opening {
-    Position position;
+    KeyOrder key_order;
     bool memory_done = false;
     std::string stored_key{};  // empty: begin at the first
   };
 
-  // The index of a list without elements: it is open, and has no owner yet. Passes begun by its
-  // birth have stored nothing of it. Counts in `bytes` what it takes.
+  // The index of a list without elements: it is open, and has no header yet. Write-backs begun by
+  // its birth have stored nothing of it. Counts in `bytes` what it takes.
   ElementsIndex(ListBirth birth, size_t* bytes) : birth_(birth), bytes_(*bytes) {}
   ~ElementsIndex() { bytes_ -= nodes_.size() * kNodeBytes; }
   ElementsIndex(const ElementsIndex&) = delete;
   ElementsIndex& operator=(const ElementsIndex&) = delete;
 
   ElementsId id() const { return birth_.id; }
-  uint64_t passes_at_birth() const { return birth_.passes; }
+  uint64_t write_backs_at_birth() const { return birth_.write_backs; }
   size_t size() const { return nodes_.size(); }
   const Nodes& nodes() const { return nodes_; }
   bool whole() const { return opening == nullptr; }
   // True if an entry at this place belongs here already: the list is open, or its opening has
   // looked at the entries of this place. An opening that reads the state takes no entry from there
   // that is in memory, so it has looked at them all.
-  bool reaches(Position position) const {
-    return whole() || opening->memory_done || position < opening->position;
+  bool reaches(KeyOrder key_order) const {
+    return whole() || opening->memory_done || key_order < opening->key_order;
   }
 
   void take_out(const Entry* entry) {

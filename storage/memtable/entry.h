@@ -1,4 +1,4 @@
-// One record in the working set: header, key and (up to its first size) value in one block of
+// One record in the working set: fixed part, key and (up to its first size) value in one block of
 // memory.
 //
 // A value is bytes: a limiter's record is decoded, decided on and encoded again at each use, which
@@ -12,39 +12,39 @@
 #include <cstring>
 #include <string_view>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {
 
 struct Entry {
   enum Flag : uint8_t {
-    kPresent = 1,      // holds a value; otherwise it stands for a key known to be absent
-    kChanged = 2,      // changed by the turn in progress, not committed
-    kDirty = 4,        // committed, newer than the state, on its segment's dirty list
-    kWriting = 8,      // handed to the write-back pass in progress
-    kReferenced = 16,  // used since the sweep last came by
-    kOutside = 32,     // the value has outgrown the block, which holds a pointer to it
-    kUnburied = 64,    // an owner that has expired, with its value: its elements are still there
-    kUnstored = 128,   // the state has nothing under this key, and no pass was handed anything
+    kPresent = 1,       // holds a value; otherwise it stands for a key known to be absent
+    kChanged = 2,       // changed by the turn in progress, not committed
+    kDirty = 4,         // committed, newer than the state, on its segment's dirty list
+    kWriting = 8,       // handed to the write-back in progress
+    kReferenced = 16,   // used since the eviction scan last came by
+    kOutside = 32,      // the value has outgrown the block, which holds a pointer to it
+    kUnreclaimed = 64,  // a header that has expired, with its value: its elements are still there
+    kUnstored = 128,  // the state has nothing under this key, and no write-back was handed anything
   };
 
   Entry* next;        // in the same bucket
   Entry* dirty_next;  // on the same segment's dirty list
-  Position position;
+  KeyOrder key_order;
   int64_t expire_at_ms;  // 0: never
-  uint32_t stamp;        // the command that last saved an undo for this entry
-  Incarnation incarnation;
+  uint32_t saved_by;     // the command that last saved an undo for this entry
+  Generation generation;
   uint32_t key_size;
   uint32_t value_size;
   uint32_t capacity;  // bytes for a value after the key, at least sizeof(char*)
   Type type;
   uint8_t flags;
-  // After this header the block goes on with the key, then the value or the pointer to it.
+  // After this fixed part the block goes on with the key, then the value or the pointer to it.
 
   bool has(uint8_t flag) const { return (flags & flag) != 0; }
   // No other part of the keyspace points at it and the state holds its last value.
-  bool clean() const { return !has(kChanged | kDirty | kWriting | kUnburied); }
+  bool clean() const { return !has(kChanged | kDirty | kWriting | kUnreclaimed); }
   bool live(int64_t now_ms) const { return has(kPresent) && !expired(now_ms); }
   bool expired(int64_t now_ms) const { return expire_at_ms != 0 && now_ms > expire_at_ms; }
 
@@ -69,7 +69,7 @@ struct Entry {
     return {.type = type, .expire_at_ms = expire_at_ms, .payload = value()};
   }
   KeyView key_view() const {
-    return {.incarnation = incarnation, .position = position, .key = key()};
+    return {.generation = generation, .key_order = key_order, .key = key()};
   }
 };
 

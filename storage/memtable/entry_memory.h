@@ -1,5 +1,5 @@
-// The memory of an entry: a block with its header, its key and room for a value, and a second block
-// for a value that has outgrown the first.
+// The memory of an entry: a block with its fixed part, its key and room for a value, and a second
+// block for a value that has outgrown the first.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +42,8 @@ inline size_t outside_bytes(const Entry* entry) {
 // What an entry takes, its value included.
 inline size_t footprint(const Entry* entry) { return block_bytes(entry) + outside_bytes(entry); }
 
-// How many looks it is to give an entry's memory back: one, and one more for each page.
-inline size_t looks_to_free(const Entry* entry) {
+// How many work units it is to give an entry's memory back: one, and one more for each page.
+inline size_t units_to_free(const Entry* entry) {
   constexpr size_t kPageBytes = 4096;
   return 1 + footprint(entry) / kPageBytes;
 }

@@ -2,8 +2,8 @@
 //
 // Invariants
 // 1. A creation that is taken back is forgotten, and an expiry is not: what time has ended stays
-//    ended. It holds because roll-backs call forget_created() with the mark they go back to.
-// 2. A mark stays right when events are taken: it counts those that were taken before.
+//    ended. It holds because roll-backs call forget_created() with the savepoint they go back to.
+// 2. A savepoint stays right when events are taken: it counts those that were taken before.
 #pragma once
 
 #include <algorithm>
@@ -36,10 +36,10 @@ class KeyEvents {
   void note(KeyEvent::Kind kind, int database, std::string_view key) {
     events_.push_back({.kind = kind, .database = database, .key = std::string(key)});
   }
-  size_t mark() const { return taken_ + events_.size(); }
-  void forget_created(size_t mark) {
+  size_t savepoint() const { return taken_ + events_.size(); }
+  void forget_created(size_t savepoint) {
     if (events_.empty()) return;
-    const size_t kept = std::min(mark - std::min(mark, taken_), events_.size());
+    const size_t kept = std::min(savepoint - std::min(savepoint, taken_), events_.size());
     const auto created = [](const KeyEvent& event) {
       return event.kind == KeyEvent::Kind::kCreated;
     };

@@ -37,7 +37,8 @@ void recount_slice(WorkingSet* set, Store* store, int64_t now_ms, size_t records
     counting = {};
     return;
   }
-  // An expired record that is still in memory counts: the sweep takes it off the counter later.
+  // An expired record that is still in memory counts: the eviction scan takes it off the counter
+  // later.
   const Status status = walk_records(
       counting.table, store, {.cursor = counting.cursor, .count = records, .now_ms = now_ms},
       &counting.cursor, [&counting](const Seen& seen) {

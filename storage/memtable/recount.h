@@ -2,9 +2,9 @@
 //
 // A database's counter follows every change that the keyspace sees. What it cannot see is a key
 // that expires while only the store has it: reads hide it, the compaction filter drops it or
-// another value replaces it, and the counter keeps it. So after opening, and after a pass before
-// which such a key was read or the filter dropped records, the databases that are not wholly in
-// memory are walked once, a little at a time.
+// another value replaces it, and the counter keeps it. So after opening, and after a write-back
+// before which such a key was read or the filter dropped records, the databases that are not wholly
+// in memory are walked once, a little at a time.
 //
 // Invariants
 // 1. A count that is being made has the keys before its cursor, as they are now. It holds because

@@ -28,14 +28,14 @@ class Ref {
   std::string_view value() const { return exists() ? entry_->value() : std::string_view(); }
   int64_t expire_at_ms() const { return exists() ? entry_->expire_at_ms : 0; }  // 0: none
   std::string_view key() const { return key_; }
-  Position position() const { return position_; }
+  KeyOrder key_order() const { return key_order_; }
   int database() const { return database_; }
 
  private:
   friend class LiveRecords;
   int database_ = 0;
   Table* table_ = nullptr;
-  Position position_ = 0;
+  KeyOrder key_order_ = 0;
   std::string_view key_;
   Entry* entry_ = nullptr;
 };

@@ -24,35 +24,35 @@ Segments::Segments(bool of_elements)
 
 Segments::~Segments() { free_node(node_of(root_)); }
 
-// Answers how many looks it took.
+// Answers how many work units it took.
 size_t Segments::free_node(Node node) {
-  size_t looked = 1;
+  size_t spent = 1;
   if (Directory* directory = as_directory(node)) {
     Node previous = 0;  // a segment shallower than its directory fills neighbouring cells
     for (const Node child : directory->children) {
-      if (child != previous) looked += free_node(child);
+      if (child != previous) spent += free_node(child);
       previous = child;
     }
     delete directory;
-    return looked;
+    return spent;
   }
   auto* segment = reinterpret_cast<Segment*>(node);
   for (size_t i = 0; i < segment->bucket_count(); ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      looked += looks_to_free(entry);
+      spent += units_to_free(entry);
       free_entry(entry);
       entry = next;
     }
   }
   std::free(segment->buckets);
   delete segment;
-  return looked;
+  return spent;
 }
 
-bool Segments::shrink(size_t looks) {
+bool Segments::shrink(size_t units) {
   nearby_ = nullptr;
-  while (looks > 0 && !root_->children.empty()) {
+  while (units > 0 && !root_->children.empty()) {
     std::vector<Node>* cells = &root_->children;
     Directory* below = as_directory(cells->back());
     while (below != nullptr && !below->children.empty()) {
@@ -61,7 +61,7 @@ bool Segments::shrink(size_t looks) {
     }
     const Node last = cells->back();
     while (!cells->empty() && cells->back() == last) cells->pop_back();
-    looks -= std::min(looks, free_node(last));
+    units -= std::min(units, free_node(last));
   }
   return !root_->children.empty();
 }
@@ -75,7 +75,7 @@ void Segments::resize_buckets(Segment* segment, uint8_t bits) {
   for (size_t i = 0; i < old_count; ++i) {
     for (Entry* entry = old[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      Entry** bucket = &segment->buckets[segment->bucket_of(entry->position)];
+      Entry** bucket = &segment->buckets[segment->bucket_of(entry->key_order)];
       entry->next = *bucket;
       *bucket = entry;
       entry = next;
@@ -117,7 +117,7 @@ void Segments::divide(Directory* directory, Segment* segment) {
   ++segment->prefix_bits;
   upper->depth = segment->depth;
   upper->prefix_bits = segment->prefix_bits;
-  upper->begin = segment->begin + (Position{1} << (64 - segment->prefix_bits));
+  upper->begin = segment->begin + (KeyOrder{1} << (64 - segment->prefix_bits));
   const size_t cells = size_t{1} << (directory->bits - segment->depth);
   const size_t first = directory->index_of(upper->begin);
   for (size_t i = 0; i < cells; ++i) directory->children[first + i] = reinterpret_cast<Node>(upper);
@@ -134,8 +134,8 @@ void Segments::divide(Directory* directory, Segment* segment) {
   for (size_t i = 0; i < old_count; ++i) {
     for (Entry* entry = old[i]; entry != nullptr;) {
       Entry* next = entry->next;
-      Segment* home = entry->position >= upper->begin ? upper : segment;
-      Entry** bucket = &home->buckets[home->bucket_of(entry->position)];
+      Segment* home = entry->key_order >= upper->begin ? upper : segment;
+      Entry** bucket = &home->buckets[home->bucket_of(entry->key_order)];
       entry->next = *bucket;
       *bucket = entry;
       ++home->count;
@@ -158,7 +158,7 @@ void Segments::unite(Segment* segment) {
     }
     Directory* directory;
     parent_cell(segment->begin, &directory);
-    const Position half = Position{1} << (64 - segment->prefix_bits);
+    const KeyOrder half = KeyOrder{1} << (64 - segment->prefix_bits);
     const Node other = directory->children[directory->index_of(segment->begin ^ half)];
     if (as_directory(other) != nullptr) return;
     auto* sibling = reinterpret_cast<Segment*>(other);
@@ -186,7 +186,7 @@ Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
     for (size_t i = 0; i < old_counts[half]; ++i) {
       for (Entry* entry = old[half][i]; entry != nullptr;) {
         Entry* next = entry->next;
-        Entry** bucket = &lower->buckets[lower->bucket_of(entry->position)];
+        Entry** bucket = &lower->buckets[lower->bucket_of(entry->key_order)];
         entry->next = *bucket;
         *bucket = entry;
         if (entry->has(Entry::kDirty)) {

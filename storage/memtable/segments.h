@@ -1,13 +1,13 @@
-// The segments of a table, as an extendible hash table whose hash is the position itself, so that
+// The segments of a table, as an extendible hash table whose hash is the key order itself, so that
 // their own order is the order of the keys on disk.
 //
-// A directory of 2^bits pointers is indexed by the leading bits of the position; each points to a
+// A directory of 2^bits pointers is indexed by the leading bits of the key order; each points to a
 // segment of at most 512 entries, whose buckets are indexed by the bits that follow. A full segment
 // splits in two. Where a directory may not double any more (all keys in one hash slot, say), the
 // segment becomes a directory of its own. A segment that has become empty is united with its other
 // half, so that what was made for a long list of elements goes with it.
 //
-// Because the order is the disk's, a pass of write-back is sorted without sorting, SCAN merges
+// Because the order is the disk's, a write-back is sorted without sorting, SCAN merges
 // memory and state in one walk with a cursor that keeps no state, and growth moves few entries at a
 // time. What is given up is the one pointer hop of a flat table.
 //
@@ -32,25 +32,25 @@ namespace weir::storage {
 struct Segment {
   Entry** buckets = nullptr;
   Entry* dirty = nullptr;
-  Position begin = 0;
+  KeyOrder begin = 0;
   uint16_t count = 0;
   uint8_t bucket_bits = 0;
-  uint8_t prefix_bits = 0;  // leading bits of the position that all entries here share
+  uint8_t prefix_bits = 0;  // leading bits of the key order that all entries here share
   uint8_t depth = 0;        // how many of those its directory looks at
   // True in tables of elements, whose lists have long prefixes in common: an entry's bucket is then
   // chosen by a hash, so that buckets are in no order.
   bool hashed = false;
 
-  bool covers(Position position) const {
-    return prefix_bits == 0 || (position ^ begin) >> (64 - prefix_bits) == 0;
+  bool covers(KeyOrder key_order) const {
+    return prefix_bits == 0 || (key_order ^ begin) >> (64 - prefix_bits) == 0;
   }
-  Position last() const {
-    return prefix_bits == 0 ? ~Position{0} : begin + ((Position{1} << (64 - prefix_bits)) - 1);
+  KeyOrder last() const {
+    return prefix_bits == 0 ? ~KeyOrder{0} : begin + ((KeyOrder{1} << (64 - prefix_bits)) - 1);
   }
-  size_t bucket_of(Position position) const {
-    if (hashed) return static_cast<size_t>(position * 0x9e3779b97f4a7c15 >> (64 - bucket_bits));
+  size_t bucket_of(KeyOrder key_order) const {
+    if (hashed) return static_cast<size_t>(key_order * 0x9e3779b97f4a7c15 >> (64 - bucket_bits));
     return bucket_bits == 0 ? 0
-                            : static_cast<size_t>(position << prefix_bits >> (64 - bucket_bits));
+                            : static_cast<size_t>(key_order << prefix_bits >> (64 - bucket_bits));
   }
   size_t bucket_count() const { return size_t{1} << bucket_bits; }
 };
@@ -63,20 +63,20 @@ class Segments {
   Segments(const Segments&) = delete;
   Segments& operator=(const Segments&) = delete;
 
-  Segment* at(Position position) const {
-    if (nearby_ != nullptr && nearby_->covers(position)) return nearby_;
+  Segment* at(KeyOrder key_order) const {
+    if (nearby_ != nullptr && nearby_->covers(key_order)) return nearby_;
     Directory* directory;
-    auto* segment = reinterpret_cast<Segment*>(*parent_cell(position, &directory));
+    auto* segment = reinterpret_cast<Segment*>(*parent_cell(key_order, &directory));
     if (segment->hashed) nearby_ = segment;
     return segment;
   }
-  // Answers the segment of a position after splits and with buckets that make room for one entry
+  // Answers the segment of a key order after splits and with buckets that make room for one entry
   // more.
-  Segment* with_room(Position position) {
-    Segment* segment = at(position);
-    while (segment->count >= kEntriesMax && segment->prefix_bits < kPositionBits) {
+  Segment* with_room(KeyOrder key_order) {
+    Segment* segment = at(key_order);
+    while (segment->count >= kEntriesMax && segment->prefix_bits < kKeyOrderBits) {
       split(segment);
-      segment = at(position);
+      segment = at(key_order);
     }
     if (segment->count >= segment->bucket_count() && segment->bucket_bits < kBucketBitsMax)
       resize_buckets(segment, segment->bucket_bits + 1);
@@ -92,27 +92,27 @@ class Segments {
 
   // What all buckets take.
   size_t bytes() const { return bytes_; }
-  // Destroys segments and their entries with about `looks` looks, and answers whether any are left.
-  // From then on only this and the destructor may be called.
-  bool shrink(size_t looks);
+  // Destroys segments and their entries with about `units` work units, and answers whether any are
+  // left. From then on only this and the destructor may be called.
+  bool shrink(size_t units);
 
  private:
   using Node = uintptr_t;  // a Segment*, or a Directory* with the lowest bit set
   struct Directory {
     uint8_t bits = 0;
     uint8_t bits_max = kRootBitsMax;
-    uint8_t consumed = 0;  // leading bits of the position that the directories above have looked at
+    uint8_t consumed = 0;  // leading bits that the directories above have looked at
     std::vector<Node> children;
 
-    size_t index_of(Position position) const {
-      return bits == 0 ? 0 : static_cast<size_t>(position << consumed >> (64 - bits));
+    size_t index_of(KeyOrder key_order) const {
+      return bits == 0 ? 0 : static_cast<size_t>(key_order << consumed >> (64 - bits));
     }
   };
 
   static constexpr uint16_t kEntriesMax = 512;
   static constexpr uint8_t kBucketBitsMin = 2;
   static constexpr uint8_t kBucketBitsMax = 9;
-  static constexpr uint8_t kPositionBits = 62;  // the bits that are stored: no split goes further
+  static constexpr uint8_t kKeyOrderBits = 62;  // the bits that are stored: no split goes further
   static constexpr uint8_t kRootBitsMax = 18;
   static constexpr uint8_t kChildBitsMax = 12;
   // Directories for elements are small: the elements of a long list share 44 bits, and there may be
@@ -126,11 +126,11 @@ class Segments {
   static Node node_of(Directory* directory) { return reinterpret_cast<Node>(directory) | 1; }
   static size_t free_node(Node node);
 
-  // The place that points to a position's segment, and the directory that it is in.
-  Node* parent_cell(Position position, Directory** directory) const {
+  // The place that points to a key order's segment, and the directory that it is in.
+  Node* parent_cell(KeyOrder key_order, Directory** directory) const {
     Directory* at = root_;
     while (true) {
-      Node* cell = &at->children[at->index_of(position)];
+      Node* cell = &at->children[at->index_of(key_order)];
       Directory* below = as_directory(*cell);
       if (below == nullptr) {
         *directory = at;

@@ -8,40 +8,40 @@
 
 namespace weir::storage {
 
-Table::Table(Incarnation incarnation)
-    : incarnation_(incarnation), segments_(holds_elements(incarnation)) {
-  if (holds_elements(incarnation)) open = std::make_unique<OpenLists>();
+Table::Table(Generation generation)
+    : generation_(generation), segments_(holds_elements(generation)) {
+  if (holds_elements(generation)) open = std::make_unique<OpenLists>();
 }
 
 Table::~Table() = default;
 
-Entry* Table::find(Position position, std::string_view key) const {
-  const Segment* segment = segment_at(position);
-  Entry* entry = segment->buckets[segment->bucket_of(position)];
-  while (entry != nullptr && (entry->position != position || entry->key() != key))
+Entry* Table::find(KeyOrder key_order, std::string_view key) const {
+  const Segment* segment = segment_at(key_order);
+  Entry* entry = segment->buckets[segment->bucket_of(key_order)];
+  while (entry != nullptr && (entry->key_order != key_order || entry->key() != key))
     entry = entry->next;
   return entry;
 }
 
-Entry* Table::insert(Position position, std::string_view key, size_t value_bytes) {
-  Segment* segment = segments_.with_room(position);
+Entry* Table::insert(KeyOrder key_order, std::string_view key, size_t value_bytes) {
+  Segment* segment = segments_.with_room(key_order);
   // Room is rounded up so that the bytes which malloc would round up to are used, not lost.
   const size_t wanted = kEntryHeadBytes + key.size() + std::max(value_bytes, sizeof(char*));
   const size_t rounded = (wanted + kMallocOverheadBytes + 15) / 16 * 16 - kMallocOverheadBytes;
   auto* entry = static_cast<Entry*>(allocate(std::max(rounded, sizeof(Entry))));
   *entry = Entry{.next = nullptr,
                  .dirty_next = nullptr,
-                 .position = position,
+                 .key_order = key_order,
                  .expire_at_ms = 0,
-                 .stamp = 0,
-                 .incarnation = incarnation_,
+                 .saved_by = 0,
+                 .generation = generation_,
                  .key_size = static_cast<uint32_t>(key.size()),
                  .value_size = 0,
                  .capacity = static_cast<uint32_t>(rounded - kEntryHeadBytes - key.size()),
                  .type = Type::kNone,
                  .flags = 0};
   if (!key.empty()) std::memcpy(entry->tail(), key.data(), key.size());
-  Entry** bucket = &segment->buckets[segment->bucket_of(position)];
+  Entry** bucket = &segment->buckets[segment->bucket_of(key_order)];
   entry->next = *bucket;
   *bucket = entry;
   ++segment->count;
@@ -52,8 +52,8 @@ Entry* Table::insert(Position position, std::string_view key, size_t value_bytes
 
 void Table::erase(Entry* entry) {
   WEIR_CHECK(entry->clean());
-  Segment* segment = segment_at(entry->position);
-  Entry** link = &segment->buckets[segment->bucket_of(entry->position)];
+  Segment* segment = segment_at(entry->key_order);
+  Entry** link = &segment->buckets[segment->bucket_of(entry->key_order)];
   while (*link != entry) link = &(*link)->next;
   *link = entry->next;
   --segment->count;
@@ -94,7 +94,7 @@ void Table::adopt_outside(Entry* entry, char* block, size_t bytes) {
 
 void Table::mark_dirty(Entry* entry) {
   if (entry->has(Entry::kDirty)) return;
-  Segment* segment = segment_at(entry->position);
+  Segment* segment = segment_at(entry->key_order);
   entry->flags |= Entry::kDirty;
   entry->dirty_next = segment->dirty;
   segment->dirty = entry;
@@ -104,12 +104,12 @@ void Table::mark_dirty(Entry* entry) {
 
 // Makes a segment's dirty entries from `first` to `last` clean, and appends them to `taken` if that
 // is not null.
-size_t Table::unlink_dirty(Segment* segment, Position first, Position last,
+size_t Table::unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last,
                            std::vector<Entry*>* taken) {
   size_t unlinked = 0;
   for (Entry** link = &segment->dirty; *link != nullptr;) {
     Entry* entry = *link;
-    if (entry->position < first || entry->position > last) {
+    if (entry->key_order < first || entry->key_order > last) {
       link = &entry->dirty_next;
       continue;
     }
@@ -124,28 +124,28 @@ size_t Table::unlink_dirty(Segment* segment, Position first, Position last,
   return unlinked;
 }
 
-Position Table::take_dirty(Segment* segment, Position first, size_t bytes_max,
+KeyOrder Table::take_dirty(Segment* segment, KeyOrder first, size_t bytes_max,
                            std::vector<Entry*>* entries) {
   const auto begin = static_cast<std::ptrdiff_t>(entries->size());
-  unlink_dirty(segment, first, ~Position{0}, entries);
+  unlink_dirty(segment, first, ~KeyOrder{0}, entries);
   std::sort(entries->begin() + begin, entries->end(),
-            [](const Entry* a, const Entry* b) { return a->position < b->position; });
+            [](const Entry* a, const Entry* b) { return a->key_order < b->key_order; });
   auto end = entries->begin() + begin;
   for (size_t bytes = 0; end != entries->end() && bytes < bytes_max; ++end)
     bytes += footprint(*end);
   if (end == entries->end()) return segment->last();
-  const Position last = last_beside(end[-1]->position);
-  while (end != entries->end() && (*end)->position <= last) ++end;
+  const KeyOrder last = last_beside(end[-1]->key_order);
+  while (end != entries->end() && (*end)->key_order <= last) ++end;
   for (auto left = end; left != entries->end(); ++left) mark_dirty(*left);
   entries->erase(end, entries->end());
   return last;
 }
 
-size_t Table::forget_dirty(Segment* segment, Position first, Position last) {
+size_t Table::forget_dirty(Segment* segment, KeyOrder first, KeyOrder last) {
   return unlink_dirty(segment, first, last, nullptr);
 }
 
-void Table::append_range(const Segment* segment, Position first, Position last,
+void Table::append_range(const Segment* segment, KeyOrder first, KeyOrder last,
                          std::vector<Entry*>* entries) {
   const auto begin = static_cast<std::ptrdiff_t>(entries->size());
   const bool all = segment->hashed;
@@ -154,12 +154,12 @@ void Table::append_range(const Segment* segment, Position first, Position last,
       all ? segment->bucket_count() - 1 : segment->bucket_of(std::min(last, segment->last()));
   for (size_t i = first_bucket; i <= last_bucket; ++i) {
     for (Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
-      if (entry->position >= first && entry->position <= last) entries->push_back(entry);
+      if (entry->key_order >= first && entry->key_order <= last) entries->push_back(entry);
     }
   }
   std::sort(entries->begin() + begin, entries->end(), [](const Entry* a, const Entry* b) {
-    const Position a_place = stored_part(a->position);
-    const Position b_place = stored_part(b->position);
+    const KeyOrder a_place = stored_part(a->key_order);
+    const KeyOrder b_place = stored_part(b->key_order);
     return a_place != b_place ? a_place < b_place : a->key() < b->key();
   });
 }

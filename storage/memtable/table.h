@@ -1,5 +1,6 @@
-// The working set's table of one database: entries found by (position, key) and walked in position
-// order. Where an entry stands is the business of its segments, an extendible hash (segments.h).
+// The working set's table of one database: entries found by (key order, key) and walked in that
+// order. Where an entry stands is the business of its segments, an extendible hash
+// (segments.h).
 //
 // Invariant: entries never move in memory while they are in the table: insert() makes an entry's
 // block, splits only relink it, and a value that outgrows the block is kept outside it.
@@ -20,12 +21,12 @@ class OpenLists;
 
 class Table {
  public:
-  explicit Table(Incarnation incarnation);
+  explicit Table(Generation generation);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
 
-  Incarnation incarnation() const { return incarnation_; }
+  Generation generation() const { return generation_; }
   bool has_elements() const { return open != nullptr; }
   size_t entries() const { return entries_; }
   size_t bytes() const { return bytes_ + segments_.bytes(); }
@@ -33,9 +34,9 @@ class Table {
   // What the dirty entries take, as bytes() counts them.
   size_t dirty_bytes() const { return dirty_bytes_; }
 
-  Entry* find(Position position, std::string_view key) const;
+  Entry* find(KeyOrder key_order, std::string_view key) const;
   // Makes a new entry, not present, with room for a value. REQUIRES: find() answers null.
-  Entry* insert(Position position, std::string_view key, size_t value_bytes);
+  Entry* insert(KeyOrder key_order, std::string_view key, size_t value_bytes);
   // Erases an entry. Segments seen before are not valid any more. REQUIRES: the entry is clean.
   void erase(Entry* entry);
   // Replaces the value; keeps the block where it fits. The old value's memory is freed unless
@@ -47,23 +48,23 @@ class Table {
 
   void mark_dirty(Entry* entry);
   // Moves a segment's dirty entries at `first` and after it into `entries`, in the order of their
-  // positions; they are dirty no more. Once those have `bytes_max` bytes it stops. Answers the last
-  // position up to which all are taken: that of the segment unless it stopped before.
-  Position take_dirty(Segment* segment, Position first, size_t bytes_max,
+  // key orders; they are dirty no more. Once those have `bytes_max` bytes it stops. Answers the
+  // last key order up to which all are taken: that of the segment unless it stopped before.
+  KeyOrder take_dirty(Segment* segment, KeyOrder first, size_t bytes_max,
                       std::vector<Entry*>* entries);
-  Segment* segment_at(Position position) const { return segments_.at(position); }
+  Segment* segment_at(KeyOrder key_order) const { return segments_.at(key_order); }
   // Appends a segment's entries from `first` to `last`, in key order, to `entries`.
-  static void append_range(const Segment* segment, Position first, Position last,
+  static void append_range(const Segment* segment, KeyOrder first, KeyOrder last,
                            std::vector<Entry*>* entries);
   // Makes a segment's dirty entries from `first` to `last` clean without their being written;
   // answers how many they were.
-  size_t forget_dirty(Segment* segment, Position first, Position last);
+  size_t forget_dirty(Segment* segment, KeyOrder first, KeyOrder last);
 
-  // Destroys entries and segments with about `looks` looks, and answers whether any are left. From
-  // then on only this and the destructor may be called.
-  bool shrink(size_t looks) { return segments_.shrink(looks); }
+  // Destroys entries and segments with about `units` work units, and answers whether any are left.
+  // From then on only this and the destructor may be called.
+  bool shrink(size_t units) { return segments_.shrink(units); }
 
-  // True while everything of the incarnation is in this table: then a key that is not here does not
+  // True while everything of the generation is in this table: then a key that is not here does not
   // exist.
   bool complete = false;
   // The table of the elements that a database's records own, once there is one.
@@ -73,9 +74,9 @@ class Table {
 
  private:
   void note_outside(const Entry* entry, size_t before);
-  size_t unlink_dirty(Segment* segment, Position first, Position last, std::vector<Entry*>* taken);
+  size_t unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last, std::vector<Entry*>* taken);
 
-  Incarnation incarnation_;
+  Generation generation_;
   Segments segments_;
   size_t entries_ = 0;
   size_t bytes_ = 0;  // of the entries

@@ -13,7 +13,7 @@ namespace {
 
 // The index that an entry belongs to; null unless it is an element of an open list.
 ElementsIndex* index_of(const Table* table, const Entry* entry) {
-  return table->open->find(elements_id_at(entry->position));
+  return table->open->find(elements_id_at(entry->key_order));
 }
 
 }  // namespace
@@ -23,54 +23,56 @@ void TurnInProgress::reach(int64_t instant_ns) {
   now_ms_ = now_ns_ / kNsPerMs;
 }
 
-void TurnInProgress::roll_back(const Mark& mark) {
+void TurnInProgress::roll_back(const Savepoint& savepoint) {
   const auto restoring = [](Table* table, Entry* entry) {
     if (!table->has_elements() || !entry->has(Entry::kPresent)) return;
     if (ElementsIndex* index = index_of(table, entry)) index->take_out(entry);
   };
   const auto restored = [this](Table* table, Entry* entry, bool was_present) {
     const bool present = entry->has(Entry::kPresent);
+    if (!watches_.empty()) tell_watches(table, entry);
     if (table->has_elements()) {
       if (!present) return;
       if (ElementsIndex* index = index_of(table, entry)) index->put_in(entry);
       return;
     }
-    if (present != was_present) set_.adjust_count(table, entry->position, present ? 1 : -1);
+    if (present != was_present) set_.adjust_count(table, entry->key_order, present ? 1 : -1);
   };
-  while (databases_undo_.size() > mark.databases) {
-    undo_.roll_back(databases_undo_.back().undo_mark, restoring, restored);
+  while (databases_undo_.size() > savepoint.databases) {
+    undo_.roll_back(databases_undo_.back().undo_savepoint, restoring, restored);
     set_.restore(std::move(databases_undo_.back().databases));
+    watches_.touch_all();
     databases_undo_.pop_back();
   }
-  undo_.roll_back(mark.undo, restoring, restored);
-  changed_.resize(mark.changed);
-  forget_newborn(mark.newborn);
-  events_.forget_created(mark.events);
-  debt_.take_back(mark.turn_bytes);
+  undo_.roll_back(savepoint.undo, restoring, restored);
+  changed_.resize(savepoint.changed);
+  forget_newborn(savepoint.newborn);
+  events_.forget_created(savepoint.events);
+  dirty_bytes_.take_back(savepoint.turn_bytes);
 }
 
-// Forgets the lists that were made since a mark and are taken back.
-void TurnInProgress::forget_newborn(size_t mark) {
-  for (size_t i = mark; i < newborn_.size(); ++i) {
-    if (Table* table = set_.table_of(newborn_[i].incarnation)) table->open->take(newborn_[i].id);
+// Forgets the lists that were made since a savepoint and are taken back.
+void TurnInProgress::forget_newborn(size_t savepoint) {
+  for (size_t i = savepoint; i < newborn_.size(); ++i) {
+    if (Table* table = set_.table_of(newborn_[i].generation)) table->open->take(newborn_[i].id);
   }
-  newborn_.resize(mark);
+  newborn_.resize(savepoint);
 }
 
 bool TurnInProgress::save(Table* table, Entry* entry, bool value_goes) {
-  if (entry->has(Entry::kChanged) && entry->stamp == stamp_) return false;
+  if (entry->has(Entry::kChanged) && entry->saved_by == command_) return false;
   if (!watches_.empty()) tell_watches(table, entry);
   undo_.save(table, entry, value_goes);
-  entry->stamp = stamp_;
-  owners_changed_ |= owns_elements(entry->type);
+  entry->saved_by = command_;
+  headers_changed_ |= owns_elements(entry->type);
   if (!entry->has(Entry::kChanged)) add_unchanged(entry);
   return true;
 }
 
 void TurnInProgress::tell_watches(const Table* table, const Entry* entry) {
-  if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->position));
+  if (table->has_elements()) return watches_.element_changes(elements_id_at(entry->key_order));
   const int database = set_.database_of(table);
-  if (database >= 0) watches_.record_changes(database, entry->position, entry->key());
+  if (database >= 0) watches_.record_changes(database, entry->key_order, entry->key());
 }
 
 void TurnInProgress::add_unchanged(Entry* entry) {
@@ -79,11 +81,12 @@ void TurnInProgress::add_unchanged(Entry* entry) {
 }
 
 void TurnInProgress::refuse_change() {
-  fail(debt_.refusal());
+  fail(dirty_bytes_.refusal());
   throw ChangeRefused();
 }
 
-void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
+void TurnInProgress::admit_name(std::string_view what, size_t bytes) {
+  if (bytes <= options_.name_bytes_max) return;
   fail(Status::aborted(long_name_error(what, bytes, options_.name_bytes_max)));
   throw ChangeRefused();
 }
@@ -91,16 +94,16 @@ void TurnInProgress::refuse_name(std::string_view what, size_t bytes) {
 void TurnInProgress::keep_all() {
   changed_.clear();
   newborn_.clear();
-  owners_changed_ = false;
+  headers_changed_ = false;
   undo_.forget();
   databases_undo_.clear();
 }
 
 void TurnInProgress::take_back_all() {
-  roll_back(Mark{.events = command_mark_.events});
+  roll_back(Savepoint{.events = command_savepoint_.events});
   undo_.forget();
-  owners_changed_ = false;
-  command_mark_ = mark();
+  headers_changed_ = false;
+  command_savepoint_ = savepoint();
 }
 
 void TurnInProgress::end_empty() {

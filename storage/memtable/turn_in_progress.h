@@ -7,13 +7,14 @@
 // 2. Every entry that a command changes was saved here before, with the bytes charged. It holds
 //    because LiveRecords and Elements are all through which commands change entries, and both call
 //    charge() and save() first.
-// 3. A roll-back to a mark restores entries, databases, lists, events and charges together, because
-//    the mark holds the place of each.
+// 3. A roll-back to a savepoint restores entries, databases, lists, events and charges together,
+//    because the savepoint holds the place of each.
 // 4. The index of an open list follows a roll-back, because each entry is taken out before its old
 //    state is restored and put in after it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,7 @@
 #include "base/check.h"
 #include "base/time_units.h"
 #include "storage/format/element_key.h"
-#include "storage/memtable/debt.h"
+#include "storage/memtable/dirty_bytes.h"
 #include "storage/memtable/key_events.h"
 #include "storage/memtable/undo.h"
 #include "storage/memtable/watches.h"
@@ -34,7 +35,7 @@ namespace weir::storage {
 class TurnInProgress {
  public:
   // A place in the turn, to go back to.
-  struct Mark {
+  struct Savepoint {
     size_t undo = 0;
     size_t changed = 0;
     size_t databases = 0;
@@ -43,40 +44,51 @@ class TurnInProgress {
     size_t turn_bytes = 0;
   };
 
-  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, Debt* debt,
+  TurnInProgress(WorkingSet* set, Watches* watches, KeyEvents* events, DirtyBytes* dirty_bytes,
                  const KeyspaceOptions& options)
-      : set_(*set), watches_(*watches), events_(*events), debt_(*debt), options_(options) {}
+      : set_(*set),
+        watches_(*watches),
+        events_(*events),
+        dirty_bytes_(*dirty_bytes),
+        options_(options) {}
 
   void begin_command(int64_t now_ns) {
     WEIR_CHECK(now_ns >= now_ns_);
     now_ns_ = now_ns;
     now_ms_ = now_ns / kNsPerMs;
-    debt_.begin_command();
+    dirty_bytes_.begin_command();
     begin_next_of_transaction(now_ns);
   }
   // As begin_command, for the later commands of a transaction: what they change is counted together
   // with what the transaction has changed since the last begin_command.
   void begin_next_of_transaction(int64_t now_ns) {
     WEIR_CHECK(now_ns == now_ns_);
-    ++stamp_;
+    ++command_;
     if (!failure_.ok()) failure_ = {};
-    command_mark_ = mark();
+    command_savepoint_ = savepoint();
+  }
+  // Watches a key from now on, as Watches::add() has it. The running command saves again, and so
+  // tells of, what it has changed before and changes later.
+  WatchId watch(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr) {
+    ++command_;
+    return watches_.add(ref, std::move(any_touched));
   }
   int64_t now_ns() const { return now_ns_; }
   int64_t now_ms() const { return now_ms_; }
   // Moves the instant on to that of a turn which was replayed; it never moves back.
   void reach(int64_t instant_ns);
 
-  // Takes back what the running command changed, or what was changed since a mark of this turn.
-  void roll_back() { roll_back(command_mark_); }
-  void roll_back(const Mark& mark);
-  Mark mark() const {
-    return {.undo = undo_.mark(),
+  // Takes back what the running command changed, or what was changed since a savepoint of this
+  // turn.
+  void roll_back() { roll_back(command_savepoint_); }
+  void roll_back(const Savepoint& savepoint);
+  Savepoint savepoint() const {
+    return {.undo = undo_.savepoint(),
             .changed = changed_.size(),
             .databases = databases_undo_.size(),
             .newborn = newborn_.size(),
-            .events = events_.mark(),
-            .turn_bytes = debt_.turn_bytes()};
+            .events = events_.savepoint(),
+            .turn_bytes = dirty_bytes_.turn_bytes()};
   }
 
   // The first thing that went wrong in the running command: its outcome must be discarded.
@@ -91,24 +103,22 @@ class TurnInProgress {
   // Counts a change that is about to be made, or anything else that is kept until the turn ends.
   // Throws ChangeRefused where it is one too many.
   void charge(size_t bytes) {
-    if (!debt_.add(bytes)) [[unlikely]]
+    if (!dirty_bytes_.add(bytes)) [[unlikely]]
       refuse_change();
   }
   // To be called before an entry is made for a name that has none. Throws ChangeRefused where the
   // name is too long (format/name_bound.h); `what` is as there.
-  void admit_name(std::string_view what, size_t bytes) {
-    if (bytes > options_.name_bytes_max) [[unlikely]]
-      refuse_name(what, bytes);
-  }
+  void admit_name(std::string_view what, size_t bytes);
   // What memory owes the disk, with what this turn has changed.
-  const Debt& debt() const { return debt_; }
+  const DirtyBytes& dirty_bytes() const { return dirty_bytes_; }
   // Saves an entry that is about to change, unless the running command has saved it already; true
   // if it was saved now. With `value_goes` the caller replaces the value next, and where true was
   // answered keeps its outside block allocated for the undo log.
   bool save(Table* table, Entry* entry, bool value_goes);
   // Saves the databases before one is cleared or two are swapped.
-  void save_databases() { databases_undo_.push_back({undo_.mark(), set_.databases()}); }
-  // Tells the watches of an entry that changes. save() does; a replay has nothing to save.
+  void save_databases() { databases_undo_.push_back({undo_.savepoint(), set_.databases()}); }
+  // Tells the watches of an entry that changes. save() and roll_back() do; a replay has nothing to
+  // save.
   void tell_watches(const Table* table, const Entry* entry);
   void note_newborn(const ListName& list) { newborn_.push_back(list); }
   // Makes an entry part of this turn's record that no command has changed.
@@ -118,8 +128,8 @@ class TurnInProgress {
   const std::vector<Entry*>& changed() const { return changed_; }
   const std::vector<ListName>& newborn() const { return newborn_; }
   const Undo& undo() const { return undo_; }
-  // True if an owner of elements has changed.
-  bool owners_changed() const { return owners_changed_; }
+  // True if a header record has changed.
+  bool headers_changed() const { return headers_changed_; }
   // True if a database was cleared, or two were swapped.
   bool databases_replaced() const { return !databases_undo_.empty(); }
 
@@ -138,29 +148,28 @@ class TurnInProgress {
 
  private:
   struct DatabasesUndo {
-    size_t undo_mark;  // where the entries' undo log ended when this was saved
+    size_t undo_savepoint;  // where the entries' undo log ended when this was saved
     WorkingSet::Databases databases;
   };
 
   [[noreturn]] void refuse_change();
-  [[noreturn]] void refuse_name(std::string_view what, size_t bytes);
-  void forget_newborn(size_t mark);
+  void forget_newborn(size_t savepoint);
 
   WorkingSet& set_;
   Watches& watches_;
   KeyEvents& events_;
-  Debt& debt_;
+  DirtyBytes& dirty_bytes_;
   const KeyspaceOptions& options_;
   int64_t now_ns_ = 0;
   int64_t now_ms_ = 0;
-  uint32_t stamp_ = 0;  // of the running command
+  uint32_t command_ = 0;  // the number of the running one, for Entry::saved_by
   Status failure_;
-  Mark command_mark_;
+  Savepoint command_savepoint_;
   Undo undo_;
   std::vector<Entry*> changed_;
   std::vector<DatabasesUndo> databases_undo_;
   std::vector<ListName> newborn_;
-  bool owners_changed_ = false;
+  bool headers_changed_ = false;
   std::string payload_;
 };
 

@@ -5,7 +5,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged | Entry::kUnburied;
+constexpr uint8_t kRestoredFlags = Entry::kPresent | Entry::kChanged | Entry::kUnreclaimed;
 constexpr size_t kKeptBytes = 1 << 20;
 
 }  // namespace
@@ -17,7 +17,7 @@ void Undo::save(Table* table, Entry* entry, bool value_goes) {
               .outside = nullptr,
               .values_offset = values_.size(),
               .value_size = entry->value_size,
-              .stamp = entry->stamp,
+              .saved_by = entry->saved_by,
               .type = entry->type,
               .flags = entry->flags};
   if (!entry->has(Entry::kOutside)) {
@@ -37,7 +37,7 @@ void Undo::restore(const Saved& saved) {
     values_.resize(saved.values_offset);
   }
   entry->expire_at_ms = saved.expire_at_ms;
-  entry->stamp = saved.stamp;
+  entry->saved_by = saved.saved_by;
   entry->type = saved.type;
   entry->flags =
       static_cast<uint8_t>((entry->flags & ~kRestoredFlags) | (saved.flags & kRestoredFlags));

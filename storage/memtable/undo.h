@@ -2,9 +2,9 @@
 // turn.
 //
 // Before an entry changes for the first time in a command, its old state is saved here. Rolling
-// back goes through the saved states in reverse, down to a mark. After a commit everything saved is
-// forgotten. So a command that fails, a commit that fails and a script that is stopped leave
-// nothing. The price is a copy of what each command changes first.
+// back goes through the saved states in reverse, down to a savepoint. After a commit everything
+// saved is forgotten. So a command that fails, a commit that fails and a script that is stopped
+// leave nothing. The price is a copy of what each command changes first.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,17 @@ class Undo {
   Undo(const Undo&) = delete;
   Undo& operator=(const Undo&) = delete;
 
-  size_t mark() const { return saved_.size(); }
+  size_t savepoint() const { return saved_.size(); }
 
   // Saves an entry's state. With `value_goes` the caller replaces the value next, and an outside
   // block passes to this log; otherwise the value's bytes are copied.
   void save(Table* table, Entry* entry, bool value_goes);
 
-  // Restores the entries saved since the mark, the newest first. For each it calls restoring(table,
-  // entry) before and restored(table, entry, was_present) after.
+  // Restores the entries saved since the savepoint, the newest first. For each it calls
+  // restoring(table, entry) before and restored(table, entry, was_present) after.
   template <typename Restoring, typename Restored>
-  void roll_back(size_t mark, Restoring restoring, Restored restored) {
-    while (saved_.size() > mark) {
+  void roll_back(size_t savepoint, Restoring restoring, Restored restored) {
+    while (saved_.size() > savepoint) {
       const Saved saved = saved_.back();
       saved_.pop_back();
       const bool was_present = saved.entry->has(Entry::kPresent);
@@ -61,7 +61,7 @@ class Undo {
     char* outside;  // null: the value's bytes are in values_
     size_t values_offset;
     uint32_t value_size;
-    uint32_t stamp;
+    uint32_t saved_by;
     Type type;
     uint8_t flags;
   };

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/heap_bytes.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::storage {
 namespace {
@@ -20,19 +20,19 @@ void forget(Index* index, const Key& key, WatchId id) {
 
 WatchId Watches::add(const Ref& ref, std::shared_ptr<bool> any_touched) {
   Watched watched{.database = ref.database(),
-                  .position = ref.position(),
+                  .key_order = ref.key_order(),
                   .key = std::string(ref.key()),
                   .existed = ref.exists(),
                   .expire_at_ms = ref.expire_at_ms(),
                   .lists = {},
                   .any_touched = std::move(any_touched)};
-  OwnerView owner;
-  if (owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) {
-    const auto ids = owner.all();
+  HeaderView header;
+  if (owns_elements(ref.type()) && parse_header(ref.value(), &header)) {
+    const auto ids = header.all();
     watched.lists.assign(ids.begin(), ids.end());
   }
   const WatchId id = next_++;
-  by_position_.emplace(watched.position, id);
+  by_key_order_.emplace(watched.key_order, id);
   for (const ElementsId list : watched.lists) by_list_.emplace(list, id);
   watches_.emplace(id, std::move(watched));
   return id;
@@ -52,19 +52,19 @@ size_t Watches::memory_bytes(WatchId id) const {
 
 size_t Watches::memory_bytes(const std::string& key) {
   return hash_node_bytes<ById::value_type>() + heap_bytes(key) +
-         hash_node_bytes<ByPosition::value_type>();
+         hash_node_bytes<ByKeyOrder::value_type>();
 }
 
 void Watches::remove(WatchId id) {
   const auto found = watches_.find(id);
   if (found == watches_.end()) return;
-  forget(&by_position_, found->second.position, id);
+  forget(&by_key_order_, found->second.key_order, id);
   for (const ElementsId list : found->second.lists) forget(&by_list_, list, id);
   watches_.erase(found);
 }
 
-void Watches::record_changes(int database, Position position, std::string_view key) {
-  const auto [begin, end] = by_position_.equal_range(position);
+void Watches::record_changes(int database, KeyOrder key_order, std::string_view key) {
+  const auto [begin, end] = by_key_order_.equal_range(key_order);
   for (auto here = begin; here != end; ++here) {
     Watched& watched = watches_.at(here->second);
     if (watched.database == database && watched.key == key) watched.touch();

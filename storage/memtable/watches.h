@@ -10,7 +10,8 @@
 // Invariants
 // 1. A touched watch stays touched: nothing sets `touched` back.
 // 2. A change that is taken back later touches its watches too. A transaction refused without need
-//    is tried again; one let through wrongly would stay wrong.
+//    is tried again; one let through wrongly would stay wrong. Taking it back touches those that
+//    were made meanwhile.
 // 3. While no key is watched, a change costs one comparison: the keyspace asks empty() first.
 #pragma once
 
@@ -23,7 +24,7 @@
 #include <vector>
 
 #include "storage/format/element_key.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/memtable/ref.h"
 
 namespace weir::storage {
@@ -33,7 +34,7 @@ using WatchId = uint64_t;
 // What a watched key was when its watch was made.
 struct Watched {
   int database = 0;
-  Position position = 0;
+  KeyOrder key_order = 0;
   std::string key;
   bool existed = false;
   int64_t expire_at_ms = 0;       // 0: never
@@ -52,7 +53,7 @@ class Watches {
   bool empty() const { return watches_.empty(); }
   // Watches a key, whose changes are reported from now on. Watches that share an `any_touched` set
   // it with the first change of any of their keys, so that a session with thousands of them need
-  // not ask each.
+  // not ask each. To be called by TurnInProgress::watch(), which has the command tell.
   WatchId add(const Ref& ref, std::shared_ptr<bool> any_touched = nullptr);
   void remove(WatchId id);
   // True if what the key holds has changed since, or its time has ended.
@@ -64,7 +65,7 @@ class Watches {
   // The watch with this id. REQUIRES: it was added and not removed.
   const Watched& at(WatchId id) const { return watches_.at(id); }
 
-  void record_changes(int database, Position position, std::string_view key);
+  void record_changes(int database, KeyOrder key_order, std::string_view key);
   void element_changes(ElementsId list);
   void touch(WatchId id) { watches_.at(id).touch(); }
   void touch_all();
@@ -73,12 +74,12 @@ class Watches {
 
  private:
   using ById = std::unordered_map<WatchId, Watched>;
-  using ByPosition = std::unordered_multimap<Position, WatchId>;
+  using ByKeyOrder = std::unordered_multimap<KeyOrder, WatchId>;
   using ByList = std::unordered_multimap<ElementsId, WatchId>;
 
   WatchId next_ = 1;
   ById watches_;
-  ByPosition by_position_;
+  ByKeyOrder by_key_order_;
   ByList by_list_;
 };
 

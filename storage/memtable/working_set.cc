@@ -10,7 +10,7 @@ namespace weir::storage {
 
 void WorkingSet::begin(const HashSeed& seed, size_t databases) {
   seed_ = seed;
-  add_table(kSystemIncarnation)->complete = true;
+  add_table(kSystemGeneration)->complete = true;
   databases_.resize(databases);
 }
 
@@ -24,30 +24,30 @@ void WorkingSet::forget() {
   databases_changed_ = false;
 }
 
-Table* WorkingSet::table_of(Incarnation incarnation) const {
+Table* WorkingSet::table_of(Generation generation) const {
   const auto place = std::lower_bound(
-      tables_.begin(), tables_.end(), incarnation,
-      [](const auto& table, Incarnation wanted) { return table->incarnation() < wanted; });
-  return place != tables_.end() && (*place)->incarnation() == incarnation ? place->get() : nullptr;
+      tables_.begin(), tables_.end(), generation,
+      [](const auto& table, Generation wanted) { return table->generation() < wanted; });
+  return place != tables_.end() && (*place)->generation() == generation ? place->get() : nullptr;
 }
 
-Table* WorkingSet::add_table(Incarnation incarnation) {
-  if (Table* known = table_of(incarnation)) return known;
-  auto table = std::make_unique<Table>(incarnation);
+Table* WorkingSet::add_table(Generation generation) {
+  if (Table* known = table_of(generation)) return known;
+  auto table = std::make_unique<Table>(generation);
   Table* added = table.get();
   const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) {
-    return other->incarnation() > incarnation;
+    return other->generation() > generation;
   });
   tables_.insert(place, std::move(table));
   return added;
 }
 
-Table* WorkingSet::elements_table(Table* owners) {
-  if (owners->elements == nullptr) {
-    owners->elements = add_table(owners->incarnation() | kElementsBit);
-    owners->elements->complete = true;
+Table* WorkingSet::elements_table(Table* headers) {
+  if (headers->elements == nullptr) {
+    headers->elements = add_table(headers->generation() | kElementsBit);
+    headers->elements->complete = true;
   }
-  return owners->elements;
+  return headers->elements;
 }
 
 std::vector<Table*> WorkingSet::retire_unused() {
@@ -83,8 +83,8 @@ bool WorkingSet::usable() const {
 }
 
 void WorkingSet::clear(int database) {
-  WEIR_REQUIRE(next_incarnation_ < kElementsBit);
-  Table* table = add_table(next_incarnation_++);
+  WEIR_REQUIRE(next_generation_ < kElementsBit);
+  Table* table = add_table(next_generation_++);
   table->complete = true;
   this->database(database) = {.table = table, .count = 0, .changed = true};
   databases_changed_ = true;
@@ -96,9 +96,9 @@ void WorkingSet::swap(int first, int second) {
   databases_changed_ = true;
 }
 
-void WorkingSet::adjust_count(Table* table, Position position, int change) {
+void WorkingSet::adjust_count(Table* table, KeyOrder key_order, int change) {
   if (counts_are_told_) return;
-  count_in_progress_.note_key(table, position, change);
+  count_in_progress_.note_key(table, key_order, change);
   for (Database& database : databases_) {
     if (database.table != table) continue;
     if (change < 0 && database.count == 0) {

@@ -1,15 +1,16 @@
-// The working set: the tables of all incarnations, the databases that name them, and the databases'
+// The working set: the tables of all generations, the databases that name them, and the databases'
 // counters.
 //
 // It knows neither commands nor turns. It does not keep the store: whether a key that is not here
 // may be there is Table::complete.
 //
 // Invariants
-// 1. Tables stand in ascending incarnation; the first is that of system records, and it is always
+// 1. Tables stand in ascending generation; the first is that of system records, and it is always
 //    complete. It holds because only add_table() adds one, at its place.
-// 2. A table that no database names any more is put aside, not freed: a running pass may point to
-//    its entries. It holds because RetiredTables::release() is called only while no pass runs.
-// 3. No incarnation is used twice: the next one only grows, and replay learns it from the log.
+// 2. A table that no database names any more is put aside, not freed: a running write-back may
+//    point to its entries. It holds because RetiredTables::release() is called only while no
+//    write-back runs.
+// 3. No generation is used twice: the next one only grows, and replay learns it from the log.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 #include <vector>
 
 #include "storage/format/element_key.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/memtable/retired_tables.h"
 #include "storage/memtable/table.h"
 
@@ -39,8 +40,8 @@ struct CountInProgress {
   int64_t count = 0;
 
   // A key of a table came (1) or went (-1).
-  void note_key(const Table* changed, Position position, int change) {
-    if (table == changed && cursor_of(position) < cursor) count += change;
+  void note_key(const Table* changed, KeyOrder key_order, int change) {
+    if (table == changed && cursor_of(key_order) < cursor) count += change;
   }
 };
 
@@ -57,11 +58,11 @@ class WorkingSet {
   const Tables& tables() const { return tables_; }
   Table* system_table() const { return tables_.front().get(); }
   // Null if there is none.
-  Table* table_of(Incarnation incarnation) const;
+  Table* table_of(Generation generation) const;
   // The table that is there already, or a new one.
-  Table* add_table(Incarnation incarnation);
+  Table* add_table(Generation generation);
   // The table of the elements that a table's records own; made when it is first asked for.
-  Table* elements_table(Table* owners);
+  Table* elements_table(Table* headers);
   // Puts aside the tables that no database names, and answers them.
   std::vector<Table*> retire_unused();
   RetiredTables& retired() { return retired_; }
@@ -79,22 +80,22 @@ class WorkingSet {
   // True if every database has a table.
   bool usable() const;
 
-  // Gives a database a new incarnation, which is empty.
+  // Gives a database a new generation, which is empty.
   void clear(int database);
   void swap(int first, int second);
   // Databases as they were before clear() and swap().
   void restore(Databases databases) { databases_ = std::move(databases); }
-  void set_next_incarnation(Incarnation next) { next_incarnation_ = next; }
-  Incarnation next_incarnation() const { return next_incarnation_; }
+  void set_next_generation(Generation next) { next_generation_ = next; }
+  Generation next_generation() const { return next_generation_; }
 
   // A key of a table came (1) or went (-1).
-  void adjust_count(Table* table, Position position, int change);
+  void adjust_count(Table* table, KeyOrder key_order, int change);
   void set_count(int database, uint64_t count);
   // An expired record was read from the store, and it is unknown whether a counter still includes
   // it.
   void note_unseen_expiry() { expired_unseen_ = true; }
-  // Called after a pass, with the number of records that the filter has dropped since start. If
-  // there are more than before, or an expiry was unseen, counters become doubtful.
+  // Called after a write-back, with the number of records that the filter has dropped since start.
+  // If there are more than before, or an expiry was unseen, counters become doubtful.
   void note_dropped(uint64_t records_dropped);
   CountInProgress& count_in_progress() { return count_in_progress_; }
   // While counts are told, they are those of the records that are applied, and nothing that happens
@@ -118,7 +119,7 @@ class WorkingSet {
   RetiredTables retired_;
   Databases databases_;
   HashSeed seed_{};
-  Incarnation next_incarnation_ = 1;
+  Generation next_generation_ = 1;
   bool databases_changed_ = false;
   bool counts_are_told_ = false;
   bool expired_unseen_ = false;

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "storage/replication/stamp.h"
-#include "storage/replication/stamp_search.h"
+#include "storage/replication/bookmark_search.h"
+#include "storage/replication/log_bookmark.h"
 
 namespace weir::storage::replication {
 
@@ -26,9 +26,11 @@ class CatchUp {
   }
 
   // Null: no search is under way.
-  const StampSearch* search() const { return std::get_if<StampSearch>(&step_); }
-  StampSearch* search() { return std::get_if<StampSearch>(&step_); }
-  void begin_search(std::vector<Stamp> stamps) { step_ = StampSearch(std::move(stamps)); }
+  const BookmarkSearch* search() const { return std::get_if<BookmarkSearch>(&step_); }
+  BookmarkSearch* search() { return std::get_if<BookmarkSearch>(&step_); }
+  void begin_search(std::vector<LogBookmark> bookmarks) {
+    step_ = BookmarkSearch(std::move(bookmarks));
+  }
   // It goes on by reading, from a place that the caller knows.
   void end_search() { step_ = Reading(); }
   // Answers whether it was the first search since the end was reached that found nothing.
@@ -38,7 +40,7 @@ class CatchUp {
   struct AtEnd {};
   struct Reading {};
 
-  std::variant<Reading, AtEnd, StampSearch> step_;
+  std::variant<Reading, AtEnd, BookmarkSearch> step_;
   bool searched_in_vain_ = false;
 };
 

@@ -1,7 +1,7 @@
 // Which epochs are this process's own.
 //
 // An epoch is its own only if it is the identity of a CLAIM that this very process sent; the name
-// of the node is never enough, because a directory may be copied. When an office is lost, every
+// of the node is never enough, because a directory may be copied. At a demotion, every
 // epoch of it is spent: appends of it may still be on their way.
 #pragma once
 

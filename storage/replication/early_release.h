@@ -1,17 +1,20 @@
 // The budget of replies that leave before their turn is committed: which of them may, so that the
-// bound that users are told holds (docs: each key may get its limit at most once more).
+// bound that users are told holds (docs/failover.md: each key may get its limit at most once more).
 //
 // A limit gives b permits at once and r per second to a key. The takes that leave early and are
-// then lost with the office lie on one history of one owner, within `age_ns_max` (M) of one
+// then lost with the demotion lie on one history of one primary, within `age_ns_max` (M) of one
 // another, so they are at most b + r M of a key, and at most `permits_max` (U) of all keys.
-// Whether the office allows it at all is Member::may_release_early().
+// Whether the role allows it at all is Member::may_release_early().
 //
-// The age is that of the oldest reply that left early and is not committed. A log that takes less
-// than is sealed acknowledges all the time, and what it has not taken yet grows older and older;
-// what is lost lies close together even then.
+// The age is that of the oldest reply that left early and is not committed. A log slower than the
+// primary still acknowledges, while its backlog grows older; even then the lost takes lie close
+// together.
 //
-// That the age counts is stricter than the bound needs, as far as simulations show. With it the
-// bound follows without a look at how long the owner's backlog is.
+// Counting the age is stricter than the bound needs, as simulations show. With it the bound follows
+// without a look at how long the primary's backlog is.
+//
+// A sealed turn has been given its number and bytes by the primary, and is not yet committed.
+// Instants (`..._boot_ns`) are of CLOCK_BOOTTIME.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +37,9 @@ class EarlyReleases {
   bool allows(uint64_t permits, size_t uncommitted_bytes, int64_t boot_ns) const;
   // It leaves. REQUIRES: allows(), and turns come in order.
   void released(uint64_t turn, uint64_t permits, int64_t sealed_boot_ns);
-  // All turns up to this one are.
+  // All turns up to this one are committed.
   void committed(uint64_t turn);
-  // The office is lost, and with it what was not committed. Answers how many permits that were.
+  // A demotion, which loses what was not committed. Answers how many permits that were.
   uint64_t lose();
 
   uint64_t permits() const { return permits_; }  // that left and are not committed

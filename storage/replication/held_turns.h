@@ -1,10 +1,10 @@
-// The turns that a member holds: those of its local log, and those that it sealed as owner and that
-// are not committed yet. Beside them, the records of turns that the shared log has accepted from
-// this owner and that nobody has acknowledged.
+// The turns that a member holds: those of its local log, and those that it sealed as primary and
+// that are not committed yet. Beside them, the records of turns that the shared log has accepted
+// from this primary and that nobody has acknowledged.
 //
 // Invariants
 // 1. A sealed turn's number and bytes never change; it leaves when it is committed, or when the
-//    process stops being owner.
+//    process stops being primary.
 // 2. Sealed turns follow the local log's without a gap.
 // 3. Accepted records lie in the order of the log, without gaps between their turns.
 #pragma once

@@ -1,10 +1,11 @@
-// What an owner may let out, and until when. Times are nanoseconds of CLOCK_BOOTTIME.
+// What a primary may let out, and until when. Times are nanoseconds of CLOCK_BOOTTIME.
 //
 // A reply to a read leaves only while the lease runs, which counts from the moment when the last
 // acknowledged append was *sent*. A conditional CLAIM of another member proves that no append was
-// accepted for a longer time, so no such reply is older than the next owner's first commit, as long
-// as clock rates differ by less than 25 %. Where the CLAIM had no condition, or where the owner's
-// own CLAIM was lost, another lease may still run: then the owner lets nothing out for 1.25 leases.
+// accepted for a longer time, so no such reply is older than the next primary's first commit, as
+// long as clock rates differ by less than 25 %. Where the CLAIM had no condition, or where the
+// primary's own CLAIM was lost, another lease may still run: then the primary lets nothing out for
+// 1.25 leases.
 //
 // Source of the idea: C. Gray, D. Cheriton, Leases, 1989.
 #pragma once
@@ -27,7 +28,7 @@ class Lease {
     silent_until_ns_ = std::max(silent_until_ns_, boot_ns + wait_ns_);
     wait_ns_ = 0;
   }
-  // The office is gone, and with it every lease.
+  // A demotion, which ends every lease.
   void end() { *this = Lease(); }
 
   bool is_acknowledged() const { return acknowledged_; }

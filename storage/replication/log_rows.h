@@ -8,7 +8,7 @@
 
 namespace weir::storage::replication {
 
-// `rows` are those from position after.position on, in order, as far as they were read; the first
+// `rows` are those from log index after.log_index on, in order, as far as they were read; the first
 // one proves the identity of `after` and needs no bytes if it stands there. `at_end`: the engine
 // had no more rows.
 //

@@ -1,21 +1,21 @@
-// One process of a shard: follows the shared log, claims the office of owner when the log is
-// silent, and as owner appends its turns and knows which of them are committed. A pure state
-// machine: events come in, actions leave through a Port, instants are arguments.
+// One process of a shard: follows the shared log, claims the role of primary when the log is
+// silent, and as primary appends its turns and knows which of them are committed. A pure state
+// machine: events come in, actions leave through MemberActions, instants are arguments.
 //
 // Invariants
 // 1. At most one append or one read is in flight.
 // 2. A record gets its place from an acknowledged append or from a read after one's own Head.
-//    Nothing else is decided on; in particular positions are never compared.
+//    Nothing else is decided on; in particular log indexes are never compared.
 // 3. An epoch is this process's own only if it is the identity of a CLAIM that this very process
-//    sent, and only until the process loses an office: then all its epochs are spent, because
+//    sent, and only until a demotion: then all its epochs are spent, because
 //    appends of them may still be on their way.
-// 4. A turn is committed when the own Fold has accepted it and an append of this process at that
-//    place or after it was acknowledged. Reading one's own record is not enough: a log engine may
-//    show what it loses when it fails over.
-// 5. A sealed turn is committed, or the office is lost. Who takes office appends first what it has
+// 4. A turn is committed when the own log state has accepted it and an append of this process at
+//    that place or after it was acknowledged. Reading one's own record is not enough: a log engine
+//    may show what it loses when it fails over.
+// 5. A sealed turn is committed, or lost by a demotion. Who is promoted appends first what it has
 //    beyond the log, with the same numbers and the same bytes.
-// 6. The Fold is never ahead of the local log except by records of turns that an owner still
-//    holds: at the loss of an office it starts again from the newest local stamp.
+// 6. The log state is never ahead of the local log except by records of turns that a primary still
+//    holds: at a demotion it starts again from the newest local bookmark.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,9 @@
 
 namespace weir::storage::replication {
 
-// When an event comes. In the middle of a turn a member does nothing that could cost it its office
-// or needs the turn's end: it takes in that what it appended was acknowledged, and sends BEATs.
+// When an event comes. In the middle of a turn a member does nothing that could cost it its role
+// or needs the turn's end: it takes in that what it appended was acknowledged, and sends
+// HEARTBEATs.
 enum class While { kBetweenTurns, kInATurn };
 
 class Member {
@@ -38,10 +39,10 @@ class Member {
   static constexpr size_t kReadBytes = 1024 * 1024;
 
   // A process starts as a standby always. `newest_instant_ns` is that of the local log.
-  Member(const MemberOptions& options, const LocalTurns* local, Port* port,
+  Member(const MemberOptions& options, const LocalTurns* local, MemberActions* port,
          int64_t newest_instant_ns);
 
-  // The owner's next turn, which from now on is unchangeable. tick() sends it.
+  // The primary's next turn, which from now on is unchangeable. tick() sends it.
   // REQUIRES: may_seal(), and the number follows newest_turn().
   void sealed(uint64_t turn, std::string_view record);
 
@@ -52,39 +53,40 @@ class Member {
   // At next_deadline() or at any other time.
   void tick(Instants now, While when = While::kBetweenTurns);
 
-  // An owner in office gives the shard to this node: it seals no more, commits what it has, and
-  // appends HANDOVER. Without effect in any other state.
-  void hand_over(std::string to, Instants now);
-  // A person's command: a CLAIM without condition. Without effect for an owner.
+  // A promoted primary gives its role to the member `to`: it seals no more, commits what it has,
+  // and appends SWITCHOVER. Without effect in any other state.
+  void switch_over(std::string to, Instants now);
+  // A person's command: a CLAIM without condition. Without effect for a primary.
   void claim_by_operator(Instants now);
-  // An owner appends a new CLAIM for them; a shorter lease counts at once.
+  // A primary appends a new CLAIM for them; a shorter lease counts at once.
   void change_times(const Times& times, Instants now);
 
   Role role() const { return state_.role; }
-  bool owns() const { return state_.owns(); }
+  bool is_primary() const { return state_.is_primary(); }
   // Up to which turn replies may leave.
-  uint64_t committed_turn() const { return state_.let_out_turn; }
+  uint64_t let_out_turn() const { return state_.let_out_turn; }
   // The newest turn that this process holds, sealed or applied. It may be ahead of the log's.
   uint64_t newest_turn() const { return state_.held.newest(); }
-  // The local log keeps its turns from this one on, and the newest stamp before it, whatever is in
-  // the state files: a log that was rewound may lack them, and they are compared or appended again.
+  // The local log keeps its turns from this one on, and the newest bookmark before it, whatever is
+  // in the state files: a log that was rewound may lack them, and they are compared or appended
+  // again.
   uint64_t turns_needed_from() const {
-    return state_.catch_up.search() ? 0 : state_.fold.next_turn();
+    return state_.catch_up.search() ? 0 : state_.log_state.next_turn();
   }
   int64_t next_deadline() const;
   bool may_seal() const { return state_.may_seal(); }
   // A reply that depends on data also waits for the commit of every turn it depends on.
   bool may_answer_reads(int64_t boot_ns) const;
-  // Whether an append that was sent at or after this time was acknowledged: nobody else was owner
-  // then. It stands in for a lease, and needs none, not even after a HANDOVER was sent.
+  // Whether an append that was sent at or after this time was acknowledged: nobody else was primary
+  // then. It stands in for a lease, and needs none, not even after a SWITCHOVER was sent.
   bool acknowledged_since(int64_t boot_ns) const {
-    return state_.office == Office::kServing && owns() && state_.lease.is_acknowledged() &&
-           state_.lease.sent_boot_ns() >= boot_ns;
+    return state_.primary_state == PrimaryState::kServing && is_primary() &&
+           state_.lease.is_acknowledged() && state_.lease.sent_boot_ns() >= boot_ns;
   }
   bool may_release_early(int64_t boot_ns) const;
 
-  const Fold& fold() const { return state_.fold; }
-  const MemberFigures& figures() const { return state_.figures; }
+  const LogState& log_state() const { return state_.log_state; }
+  const MemberMetrics& metrics() const { return state_.metrics; }
   // One line for people, and for tests that compare states; it names no times.
   friend std::string describe(const Member& member);
 
@@ -93,8 +95,8 @@ class Member {
 
   void standby_step(Instants now);
   bool may_claim() const;
-  void owner_step(Instants now, While when);
-  int64_t owner_deadline() const;
+  void primary_step(Instants now, While when);
+  int64_t primary_deadline() const;
   void send(Kind kind, std::string record, bool has_condition, Instants now);
   void send_claim(bool has_condition, bool waits, Instants now);
 

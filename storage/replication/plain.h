@@ -12,7 +12,7 @@ namespace weir::storage::replication {
 
 inline constexpr size_t kPlainNameBytesMax = 64;
 inline constexpr size_t kPlainAddressBytesMax = 255;
-// Positions and turns: a database keeps them as signed numbers.
+// Log indexes and turns: a database keeps them as signed numbers.
 inline constexpr uint64_t kPlainNumberMax = INT64_MAX;
 // The year 2255. Sums with a later instant could overflow.
 inline constexpr int64_t kPlainInstantNsMax = 9'000'000'000 * kNsPerS;

@@ -123,30 +123,30 @@ Part read_part(Reader* reader) {
   return part;
 }
 
-void put_body(std::string* out, const Beat& beat) {
-  put(out, beat.author);
-  put_instant(out, beat.instant_ns);
-  put_u64_le(out, beat.written_back_turn);
+void put_body(std::string* out, const Heartbeat& heartbeat) {
+  put(out, heartbeat.author);
+  put_instant(out, heartbeat.instant_ns);
+  put_u64_le(out, heartbeat.written_back_turn);
 }
 
-Beat read_beat(Reader* reader) {
-  Beat beat;
-  beat.author = read_author(reader);
-  beat.instant_ns = instant(reader);
-  beat.written_back_turn = reader->u64_le();
-  return beat;
+Heartbeat read_heartbeat(Reader* reader) {
+  Heartbeat heartbeat;
+  heartbeat.author = read_author(reader);
+  heartbeat.instant_ns = instant(reader);
+  heartbeat.written_back_turn = reader->u64_le();
+  return heartbeat;
 }
 
-void put_body(std::string* out, const Handover& handover) {
-  put(out, handover.to);
-  put_instant(out, handover.instant_ns);
+void put_body(std::string* out, const Switchover& switchover) {
+  put(out, switchover.to);
+  put_instant(out, switchover.instant_ns);
 }
 
-Handover read_handover(Reader* reader) {
-  Handover handover;
-  handover.to = reader->sized_bytes();
-  handover.instant_ns = instant(reader);
-  return handover;
+Switchover read_switchover(Reader* reader) {
+  Switchover switchover;
+  switchover.to = reader->sized_bytes();
+  switchover.instant_ns = instant(reader);
+  return switchover;
 }
 
 bool is_plain(const Author& author) {
@@ -161,11 +161,11 @@ bool is_plain(const Claim& claim) {
 }
 bool is_plain(const Turns& turns) { return is_plain_number(turns.first_turn); }
 bool is_plain(const Part& part) { return is_plain_number(part.turn); }
-bool is_plain(const Beat& beat) {
-  return is_plain(beat.author) && is_plain_instant(beat.instant_ns);
+bool is_plain(const Heartbeat& heartbeat) {
+  return is_plain(heartbeat.author) && is_plain_instant(heartbeat.instant_ns);
 }
-bool is_plain(const Handover& handover) {
-  return is_plain_name(handover.to) && is_plain_instant(handover.instant_ns);
+bool is_plain(const Switchover& switchover) {
+  return is_plain_name(switchover.to) && is_plain_instant(switchover.instant_ns);
 }
 
 std::optional<Body> read_body(Kind kind, Reader* reader) {
@@ -178,10 +178,10 @@ std::optional<Body> read_body(Kind kind, Reader* reader) {
       return read_turns(reader);
     case Kind::kPart:
       return read_part(reader);
-    case Kind::kBeat:
-      return read_beat(reader);
-    case Kind::kHandover:
-      return read_handover(reader);
+    case Kind::kHeartbeat:
+      return read_heartbeat(reader);
+    case Kind::kSwitchover:
+      return read_switchover(reader);
   }
   return std::nullopt;
 }
@@ -195,7 +195,7 @@ std::string encode_record(const Envelope& envelope, const Body& body) {
   put_u8(&out, static_cast<uint8_t>(body.index() + 1));
   put_u64_le(&out, envelope.nonce);
   put_u64_le(&out, envelope.shard);
-  put_u64_le(&out, envelope.epoch.position);
+  put_u64_le(&out, envelope.epoch.log_index);
   put_u64_le(&out, envelope.epoch.crc);
   std::visit([&](const auto& value) { put_body(&out, value); }, body);
   return out;
@@ -210,7 +210,7 @@ std::optional<DecodedRecord> decode_record(std::string_view bytes) {
   DecodedRecord record;
   record.envelope.nonce = reader.u64_le();
   record.envelope.shard = reader.u64_le();
-  record.envelope.epoch = {.position = reader.u64_le(), .crc = reader.u64_le()};
+  record.envelope.epoch = {.log_index = reader.u64_le(), .crc = reader.u64_le()};
   std::optional<Body> body = read_body(kind, &reader);
   if (!body || !reader.ok() || !reader.at_end()) return std::nullopt;
   if (!std::visit([](const auto& value) { return is_plain(value); }, *body)) return std::nullopt;

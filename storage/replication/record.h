@@ -21,8 +21,8 @@ enum class Kind : uint8_t {
   kClaim = 2,
   kTurns = 3,
   kPart = 4,
-  kBeat = 5,
-  kHandover = 6,
+  kHeartbeat = 5,
+  kSwitchover = 6,
 };
 
 // What every record begins with. `nonce` is drawn anew for each append. `shard` is a checksum of
@@ -91,18 +91,18 @@ struct Part {
   std::string_view bytes;
 };
 
-struct Beat {
+struct Heartbeat {
   Author author;
   int64_t instant_ns = 0;
   uint64_t written_back_turn = 0;  // up to which everything is in the author's state files
 };
 
-struct Handover {
+struct Switchover {
   std::string to;  // a node
   int64_t instant_ns = 0;
 };
 
-using Body = std::variant<Genesis, Claim, Turns, Part, Beat, Handover>;
+using Body = std::variant<Genesis, Claim, Turns, Part, Heartbeat, Switchover>;
 
 struct DecodedRecord {
   Envelope envelope;

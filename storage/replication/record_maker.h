@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "storage/replication/fold.h"
 #include "storage/replication/held_turns.h"
+#include "storage/replication/log_state.h"
 #include "storage/replication/record.h"
 
 namespace weir::storage::replication {
@@ -20,16 +20,16 @@ class RecordMaker {
  public:
   explicit RecordMaker(const RecordOptions& options) : options_(options) {}
 
-  std::string make(const Fold& fold, uint64_t nonce, const Body& body) const;
-  // Puts together as many turns as fit of those that `fold` lacks, at least one; or the next PART
-  // of the next turn. REQUIRES: held.newest() >= fold.next_turn().
-  std::string make_turns(const Fold& fold, uint64_t nonce, const HeldTurns& held) const;
+  std::string make(const LogState& log_state, uint64_t nonce, const Body& body) const;
+  // Puts together as many turns as fit of those that `log_state` lacks, at least one; or the next
+  // PART of the next turn. REQUIRES: held.newest() >= log_state.next_turn().
+  std::string make_turns(const LogState& log_state, uint64_t nonce, const HeldTurns& held) const;
 
  private:
   bool needs_parts(const std::string& turn) const {
     return options_.part_bytes_max != 0 && turn.size() > options_.part_bytes_max;
   }
-  Part next_part(const Fold& fold, const std::string& turn) const;
+  Part next_part(const LogState& log_state, const std::string& turn) const;
 
   const RecordOptions options_;
 };

@@ -1,4 +1,5 @@
-// What a member is doing in its shard. DO NOT CHANGE the numbers: they stand on the Board.
+// What a member is doing in its shard. DO NOT CHANGE the numbers: they stand in the member
+// registry.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@ enum class Role : uint8_t {
   kJoining = 0,
   kFollowing = 1,
   kClaiming = 2,
-  kOwning = 3,
-  kHandingOver = 4,
+  kPrimary = 3,
+  kSwitchingOver = 4,
   kStopped = 5,
 };
 

@@ -2,10 +2,10 @@
 //
 // The interface is narrow on purpose: identity at append is all that the protocol needs of an
 // engine, because an append that names its predecessor by identity makes two logs that agree on one
-// record agree on everything before it. A position alone would not do: an engine that loses the end
-// of its log gives the same positions out again. So an append names its predecessor by position and
-// checksum, and each record has a random number. What is given up are engines that cannot append on
-// a condition.
+// record agree on everything before it. A log index alone would not do: an engine that loses the
+// end of its log gives the same log indexes out again. So an append names its predecessor by log
+// index and checksum, and each record has a random number. What is given up are engines that cannot
+// append on a condition.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Record {
 struct Read {
   enum class Outcome {
     kRecords,  // what follows, perhaps nothing: consecutive, one consistent prefix
-    kRewound,  // another record stands at the position asked for, or the log ends before it
+    kRewound,  // another record stands at the log index asked for, or the log ends before it
     kTrimmed,  // the record asked for is no longer kept
     kDamaged,  // a record is missing or broken after one that is there
     kFailed,   // no answer; it may be asked again
@@ -81,7 +81,7 @@ class SharedLog {
   // bytes it only tells whether the record `after` is there. A record whose bytes do not give
   // its stored checksum is read once more and is kDamaged then.
   virtual void read(Head after, size_t bytes_max, std::function<void(Read)> answer) = 0;
-  // A hint that records up to this position may go, from the first on. The last record stays.
+  // A hint that records up to this log index may go, from the first on. The last record stays.
   virtual void trim(uint64_t up_to) = 0;
   virtual LogFacts facts() const = 0;
   virtual LogTrouble trouble() const { return {}; }
@@ -91,15 +91,15 @@ class SharedLog {
   virtual int64_t next_deadline() const = 0;
 };
 
-struct BoardEntry {
+struct RegistryEntry {
   std::string name;
   std::string bytes;
   int64_t age_ns = 0;  // since it was put, by the engine's clock
 };
 
-// Facts that members tell one another (board.h), by the member's name; the last writer wins. Late
-// or wrong facts cost a hop or some retained log, never safety.
-class Board {
+// Facts that members tell one another (member_registry.h), by the member's name; the last writer
+// wins. Late or wrong facts cost a hop or some retained log, never safety.
+class MemberRegistry {
  public:
   // Facts that are so old are of a member that does not come back, and are removed.
   static constexpr int64_t kRemovedAfterNs = 24 * kNsPerHour;
@@ -109,11 +109,11 @@ class Board {
   static constexpr size_t kNameBytesMax = 64;
   static constexpr size_t kEntriesMax = 64;
 
-  virtual ~Board() = default;
+  virtual ~MemberRegistry() = default;
 
   virtual void put(std::string name, std::string bytes) = 0;
   // As the backend last read it; ages are of now.
-  virtual std::vector<BoardEntry> snapshot() const = 0;
+  virtual std::vector<RegistryEntry> snapshot() const = 0;
 };
 
 }  // namespace weir::storage::replication

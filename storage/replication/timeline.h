@@ -1,8 +1,8 @@
-// The instant at which a new owner goes on: the newest instant of the log plus the time that passed
-// on this machine since that record was read live. The wall clock counts only where no record was
-// seen live, after a cold start. Another machine's clock is never asked and no lead is inherited.
-// Along the log instants rise from turn to turn only: a turn that is appended again keeps its
-// bytes, so it may be older than a BEAT or a CLAIM before it.
+// The instant at which a new primary goes on: the newest instant of the log plus the time that
+// passed on this machine since that record was read live. The wall clock counts only where no
+// record was seen live, after a cold start. Another machine's clock is never asked and no lead is
+// inherited. Along the log instants rise from turn to turn only: a turn that is appended again
+// keeps its bytes, so it may be older than a HEARTBEAT or a CLAIM before it.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class Timeline {
   // From here on records are read as they are written.
   void begin_live() { is_live_ = true; }
   void note(int64_t instant_ns, Instants now) {
-    // A record that is read again, after a rewind or a lost office, is not newer than it was.
+    // A record that is read again, after a rewind or a demotion, is not newer than it was.
     if (instant_ns < newest_ns_ || (instant_ns == newest_ns_ && read_live_)) return;
     newest_ns_ = instant_ns;
     if (!is_live_) return;

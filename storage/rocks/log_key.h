@@ -1,4 +1,4 @@
-// The keys of the `log/` database: turns, and after all of them the stamps. DO NOT CHANGE:
+// The keys of the `log/` database: turns, and after all of them the log bookmarks. DO NOT CHANGE:
 // FORMAT.md.
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace weir::storage {
 
 inline constexpr size_t kTurnKeyBytes = 8;
-inline constexpr size_t kStampKeyBytes = 16;
-inline constexpr uint64_t kStampKeyPrefix = UINT64_MAX;  // a number that no turn has
+inline constexpr size_t kBookmarkKeyBytes = 16;
+inline constexpr uint64_t kBookmarkKeyPrefix = UINT64_MAX;  // a number that no turn has
 
 inline std::array<char, kTurnKeyBytes> turn_key_bytes(uint64_t turn) {
   return std::bit_cast<std::array<char, kTurnKeyBytes>>(__builtin_bswap64(turn));
@@ -27,8 +27,8 @@ inline std::string turn_key(uint64_t turn) {
   return key;
 }
 
-inline std::string stamp_key(uint64_t turn) {
-  std::string key = turn_key(kStampKeyPrefix);
+inline std::string bookmark_key(uint64_t turn) {
+  std::string key = turn_key(kBookmarkKeyPrefix);
   put_u64_be(&key, turn);
   return key;
 }
@@ -38,9 +38,9 @@ inline std::optional<uint64_t> turn_of_turn_key(std::string_view key) {
   return load_u64_be(key.data());
 }
 
-// Also of a key that only begins as a stamp's does: the end of a range of stamps.
-inline std::optional<uint64_t> turn_of_stamp_key(std::string_view key) {
-  if (key.size() < kStampKeyBytes || load_u64_be(key.data()) != kStampKeyPrefix)
+// Also of a key that only begins as a bookmark's does: the end of a range of bookmarks.
+inline std::optional<uint64_t> turn_of_bookmark_key(std::string_view key) {
+  if (key.size() < kBookmarkKeyBytes || load_u64_be(key.data()) != kBookmarkKeyPrefix)
     return std::nullopt;
   return load_u64_be(key.data() + sizeof(uint64_t));
 }

@@ -16,7 +16,7 @@ RocksData::RocksData(const RocksOptions& options, std::function<void()> notify)
     : options_(options),
       directory_(without_trailing_slash(options.directory)),
       reserve_(directory_.reserve_path(), options_.reserve_bytes),
-      log_(options_.stamped_kept, std::move(notify)),
+      log_(options_.bookmarked_kept, std::move(notify)),
       state_(options_) {}
 
 Status RocksData::open(const std::optional<HashSeed>& expected, const OpeningWatch& watch,
@@ -52,14 +52,14 @@ Status RocksData::begin_creation() {
   return directory_.begin_creation(identity_);
 }
 
-// A directory that leaves has no stamps any more when it says so. If that is cut short, it is one
-// of its shard without stamps, and leaves when it is asked again.
+// A directory that leaves has no bookmarks any more when it says so. If that is cut short, it is
+// one of its shard without bookmarks, and leaves when it is asked again.
 Status RocksData::take_shard_step() {
   if (options_.shard_step == ShardStep::kNone) return {};
   if (!read_only_.ok()) return read_only_;
   identity_.shard = options_.shard_step == ShardStep::kJoin ? options_.shard : std::nullopt;
   if (options_.shard_step == ShardStep::kLeave) {
-    if (Status status = log_.remove_stamps(); !status.ok()) return status;
+    if (Status status = log_.remove_bookmarks(); !status.ok()) return status;
   }
   return directory_.change_identity(identity_);
 }
@@ -97,7 +97,8 @@ Status RocksData::open_databases(OpenMode mode, const OpeningWatch& watch, OpenR
   report->created = mode == OpenMode::kCreate;
   WrittenBack written_back;
   RocksLog::Opened log;
-  Status status = state_.open(directory_.state_path(), directory_.pass_path(), mode, &written_back);
+  Status status =
+      state_.open(directory_.state_path(), directory_.write_back_path(), mode, &written_back);
   const std::string log_path = directory_.log_path();
   watch({.part = OpeningStep::Part::kReadLog, .done = 0, .all = RocksLog::bytes_in(log_path)});
   if (status.ok()) status = log_.open(options_, log_path, mode, written_back.turn, &log);
@@ -124,7 +125,8 @@ Status RocksData::fit_together(const RocksLog::Opened& log, const WrittenBack& s
   return {};
 }
 
-// Copies the state first and then the log, so that the copied log reaches at least to the copied W.
+// Copies the state first and then the log, so that the copied log reaches at least to the copied
+// written-back turn.
 // The copy gets its name last, so it appears whole.
 Status RocksData::make_checkpoint(const std::string& directory) {
   if (!read_only_.ok()) return read_only_;
@@ -154,18 +156,18 @@ Status RocksData::probe() const {
   return status;
 }
 
-void RocksData::add_figures(StoreFigures* figures) const {
-  figures->log_bytes = log_.bytes_on_disk();
-  figures->state_bytes = state_.bytes_on_disk();
-  figures->state_records_estimate = state_.records_estimate();
-  figures->records_dropped = state_.records_dropped();
-  figures->write_stalls = log_.stalls();
-  state_.add_figures(figures);
+void RocksData::add_metrics(StoreMetrics* metrics) const {
+  metrics->log_bytes = log_.bytes_on_disk();
+  metrics->state_bytes = state_.bytes_on_disk();
+  metrics->state_records_estimate = state_.records_estimate();
+  metrics->records_dropped = state_.records_dropped();
+  metrics->write_stalls = log_.stalls();
+  state_.add_metrics(metrics);
   std::error_code unknown;
   const auto space = std::filesystem::space(directory_.path(), unknown);
   if (!unknown) {
-    figures->disk_bytes = space.capacity;
-    figures->disk_free_bytes = space.available;
+    metrics->disk_bytes = space.capacity;
+    metrics->disk_free_bytes = space.available;
   }
 }
 

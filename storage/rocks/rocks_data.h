@@ -45,7 +45,7 @@ class RocksData {
   // Copies everything into a directory that is not there yet.
   Status make_checkpoint(const std::string& directory);
 
-  void add_figures(StoreFigures* figures) const;
+  void add_metrics(StoreMetrics* metrics) const;
 
  private:
   Status begin_creation();

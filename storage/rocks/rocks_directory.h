@@ -12,7 +12,7 @@
 #include <string>
 
 #include "storage/format/file.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/shard_identity.h"
 #include "storage/format/status.h"
 
@@ -61,7 +61,7 @@ class RocksDirectory {
   std::string state_path() const { return path_ + "/state"; }
   std::string identity_path() const { return path_ + "/WEIR"; }
   std::string reserve_path() const { return path_ + "/reserve"; }
-  std::string pass_path() const { return path_ + "/pass.sst"; }
+  std::string write_back_path() const { return path_ + "/pass.sst"; }
 
  private:
   std::string creation_path() const { return path_ + "/WEIR.new"; }

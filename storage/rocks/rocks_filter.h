@@ -1,5 +1,6 @@
-// The compaction filter, which drops records that had expired before the horizon (store/horizon.h).
-// A dropped record becomes a tombstone for older values below it. Must not read a clock.
+// The compaction filter, which drops records that had expired before the GC watermark
+// (store/gc_watermark.h). A dropped record becomes a tombstone for older values below it. Must not
+// read a clock.
 #pragma once
 
 #include <rocksdb/compaction_filter.h>
@@ -8,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "storage/store/horizon.h"
+#include "storage/store/gc_watermark.h"
 
 namespace weir::storage {
 
@@ -21,11 +22,11 @@ class RocksFilter : public rocksdb::CompactionFilter {
                     std::string* /*skip_until*/) const override {
     if (type != ValueType::kValue) return Decision::kKeep;
     const std::string_view stored_key(key.data(), key.size());
-    switch (fate_of(stored_key, {value.data(), value.size()}, horizon_ms_.load())) {
+    switch (fate_of(stored_key, {value.data(), value.size()}, gc_watermark_ms_.load())) {
       case Fate::kKept:
         return Decision::kKeep;
-      case Fate::kExpiredOwner:
-        owners_.note(stored_key);
+      case Fate::kExpiredHeader:
+        headers_.note(stored_key);
         return Decision::kKeep;
       case Fate::kDropped:
         break;
@@ -34,14 +35,14 @@ class RocksFilter : public rocksdb::CompactionFilter {
     return Decision::kRemove;
   }
 
-  void set_horizon_ms(int64_t horizon_ms) { horizon_ms_ = horizon_ms; }
+  void set_gc_watermark_ms(int64_t gc_watermark_ms) { gc_watermark_ms_ = gc_watermark_ms; }
   uint64_t dropped() const { return dropped_; }
-  std::vector<std::string> take_expired_owners(size_t max) { return owners_.take(max); }
+  std::vector<std::string> take_expired_headers(size_t max) { return headers_.take(max); }
 
  private:
-  std::atomic<int64_t> horizon_ms_{0};
+  std::atomic<int64_t> gc_watermark_ms_{0};
   mutable std::atomic<uint64_t> dropped_{0};
-  mutable ExpiredOwners owners_;
+  mutable ExpiredHeaders headers_;
 };
 
 }  // namespace weir::storage

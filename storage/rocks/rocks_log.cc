@@ -32,19 +32,19 @@ std::optional<uint64_t> last_turn_in_tables(const rocksdb::Options& set, const s
   uint64_t last = 0;
   for (const auto& file : files) {
     // A turn, not the end of dropped ones: those that dropped it had one of their own, after it. Or
-    // the stamp of the file's last turn, as turns with a stamp come with one always.
-    const auto stamped = turn_of_stamp_key(file.largestkey);
-    const auto turn = stamped ? stamped : turn_of_turn_key(file.largestkey);
+    // the bookmark of the file's last turn, as turns with a bookmark come with one always.
+    const auto bookmarked = turn_of_bookmark_key(file.largestkey);
+    const auto turn = bookmarked ? bookmarked : turn_of_turn_key(file.largestkey);
     if (!turn) return std::nullopt;
     last = std::max(last, *turn);
   }
   return last;
 }
 
-// Whether a file with this largest key holds a turn after `dropped`, or the stamp of `dropped`.
+// Whether a file with this largest key holds a turn after `dropped`, or the bookmark of `dropped`.
 bool is_needed(const std::string& largest_key, uint64_t dropped) {
-  const auto stamped = turn_of_stamp_key(largest_key);
-  return stamped ? *stamped >= dropped : largest_key > turn_key(dropped);
+  const auto bookmarked = turn_of_bookmark_key(largest_key);
+  return bookmarked ? *bookmarked >= dropped : largest_key > turn_key(dropped);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   set.listeners.push_back(events_);
   if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
-  if (Status found = find_stamps(); !found.ok()) return found;
+  if (Status found = find_bookmarks(); !found.ok()) return found;
   newest_turn_ = synced_turn_ = opened->last_turn;
   if (mode == OpenMode::kExisting) synced_mark_->note(opened->last_turn);
   writer_ = std::make_unique<LogWriter>(
@@ -96,7 +96,7 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
 
 Status RocksLog::find_last_turn(uint64_t* turn) const {
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
-  at->SeekForPrev(turn_key(kStampKeyPrefix));
+  at->SeekForPrev(turn_key(kBookmarkKeyPrefix));
   *turn = at->Valid() ? turn_of_turn_key(view_of(at->key())).value_or(0) : 0;
   return from_rocks(at->status(), "cannot read the log " + path_);
 }
@@ -135,7 +135,8 @@ rocksdb::Status RocksLog::add_turn(rocksdb::WriteBatch* batch, uint64_t turn,
 Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint64_t turn) {
   const uint64_t before = dropped_turn_;
   uint64_t dropped = std::max(before, droppable_turn_.load());
-  if (!stamped_.empty()) dropped = std::max(before, stamped_.drop_up_to(dropped, needed_turn_));
+  if (!bookmarked_.empty())
+    dropped = std::max(before, bookmarked_.drop_up_to(dropped, needed_turn_));
   if (status.ok() && dropped > before) status = add_drops(batch, dropped);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   const size_t bytes = batch->GetDataSize();
@@ -152,8 +153,8 @@ rocksdb::Status RocksLog::add_drops(rocksdb::WriteBatch* batch, uint64_t dropped
   const uint64_t before = dropped_turn_;
   const rocksdb::Status status =
       batch->DeleteRange(turn_key(before == 0 ? 0 : before + 1), turn_key(dropped + 1));
-  if (!status.ok() || stamped_.empty()) return status;
-  return batch->DeleteRange(stamp_key(before), stamp_key(dropped));
+  if (!status.ok() || bookmarked_.empty()) return status;
+  return batch->DeleteRange(bookmark_key(before), bookmark_key(dropped));
 }
 
 rocksdb::Status RocksLog::write(rocksdb::WriteBatch* batch) {
@@ -167,7 +168,7 @@ Status RocksLog::replay(uint64_t first,
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   uint64_t expected = first;
   for (at->Seek(turn_key(first)); at->Valid(); at->Next(), ++expected) {
-    if (turn_of_stamp_key(view_of(at->key()))) break;
+    if (turn_of_bookmark_key(view_of(at->key()))) break;
     const uint64_t turn = turn_of_turn_key(view_of(at->key())).value_or(0);
     if (turn != expected) {
       return Status::corrupt("the log " + path_ + " lacks the turns " + std::to_string(expected) +
@@ -264,23 +265,23 @@ uint64_t RocksLog::bytes_in(const std::string& path) {
 
 // The rest keeps turns of a log which several machines share.
 
-// The bytes of the turns after each stamp decide how much stays, so all turns are looked at. A log
-// without stamps is left alone.
-Status RocksLog::find_stamps() {
-  std::vector<KeptStamp> found;
-  if (Status status = stamps(&found); !status.ok() || found.empty()) return status;
+// The bytes of the turns after each bookmark decide how much stays, so all turns are looked at. A
+// log without bookmarks is left alone.
+Status RocksLog::find_bookmarks() {
+  std::vector<KeptBookmark> found;
+  if (Status status = bookmarks(&found); !status.ok() || found.empty()) return status;
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
   auto next = found.begin();
-  bytes_since_stamp_ = 0;
+  bytes_since_bookmark_ = 0;
   for (at->SeekToFirst(); at->Valid(); at->Next()) {
     const auto turn = turn_of_turn_key(view_of(at->key()));
     if (!turn) break;
     for (; next != found.end() && next->turn < *turn; ++next)
-      stamped_.add(next->turn, std::exchange(bytes_since_stamp_, 0));
-    bytes_since_stamp_ += at->value().size();
+      bookmarked_.add(next->turn, std::exchange(bytes_since_bookmark_, 0));
+    bytes_since_bookmark_ += at->value().size();
   }
   for (; next != found.end(); ++next)
-    stamped_.add(next->turn, std::exchange(bytes_since_stamp_, 0));
+    bookmarked_.add(next->turn, std::exchange(bytes_since_bookmark_, 0));
   return from_rocks(at->status(), "cannot read the log " + path_);
 }
 
@@ -300,51 +301,51 @@ Status RocksLog::put_batch(const TurnBatch& batch) {
   for (const std::string& record : batch.turns) {
     if (status.ok() && turn > newest) {
       status = add_turn(&written, turn, record);
-      bytes_since_stamp_ += record.size();
+      bytes_since_bookmark_ += record.size();
     }
     ++turn;
   }
-  if (status.ok()) status = add_stamp(&written, batch);
-  stamped_.remove_from(batch.first_stamp_replaced());
-  stamped_.add(batch.last_turn(), std::exchange(bytes_since_stamp_, 0));
+  if (status.ok()) status = add_bookmark(&written, batch);
+  bookmarked_.remove_from(batch.first_bookmark_replaced());
+  bookmarked_.add(batch.last_turn(), std::exchange(bytes_since_bookmark_, 0));
   Status taken = finish(&written, status, std::max(newest, batch.last_turn()));
   return taken.ok() ? writer_->wait() : taken;
 }
 
-rocksdb::Status RocksLog::add_stamp(rocksdb::WriteBatch* batch, const TurnBatch& turns) const {
-  const uint64_t first = turns.first_stamp_replaced();
-  const std::string key = stamp_key(turns.last_turn());
+rocksdb::Status RocksLog::add_bookmark(rocksdb::WriteBatch* batch, const TurnBatch& turns) const {
+  const uint64_t first = turns.first_bookmark_replaced();
+  const std::string key = bookmark_key(turns.last_turn());
   rocksdb::Status status;
-  if (!stamped_.empty() && stamped_.newest() >= first) {
-    // The range ends just after the newest stamp: a file's largest key tells its last turn.
-    status = batch->DeleteRange(stamp_key(first), stamp_key(stamped_.newest()) + '\0');
+  if (!bookmarked_.empty() && bookmarked_.newest() >= first) {
+    // The range ends just after the newest bookmark: a file's largest key tells its last turn.
+    status = batch->DeleteRange(bookmark_key(first), bookmark_key(bookmarked_.newest()) + '\0');
   }
-  return status.ok() ? batch->Put(key, slice_of(turns.stamp)) : status;
+  return status.ok() ? batch->Put(key, slice_of(turns.bookmark)) : status;
 }
 
-// What a flush and a compaction have written anew holds neither the stamps nor the range that
-// erased them: a reader that knows no stamps finds turns alone.
-Status RocksLog::remove_stamps() {
+// What a flush and a compaction have written anew holds neither the bookmarks nor the range that
+// erased them: a reader that knows no bookmarks finds turns alone.
+Status RocksLog::remove_bookmarks() {
   rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.DeleteRange(stamp_key(0), stamp_key(UINT64_MAX));
+  rocksdb::Status status = batch.DeleteRange(bookmark_key(0), bookmark_key(UINT64_MAX));
   if (status.ok()) status = write(&batch);
   if (status.ok()) status = database_->Flush(rocksdb::FlushOptions());
   rocksdb::CompactRangeOptions compaction;
   compaction.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   if (status.ok()) status = database_->CompactRange(compaction, nullptr, nullptr);
-  if (!status.ok()) return from_rocks(status, "cannot remove the stamps of the log " + path_);
-  stamped_.remove_from(0);
+  if (!status.ok()) return from_rocks(status, "cannot remove the bookmarks of the log " + path_);
+  bookmarked_.remove_from(0);
   return sync();
 }
 
-Status RocksLog::stamps(std::vector<KeptStamp>* stamps) const {
+Status RocksLog::bookmarks(std::vector<KeptBookmark>* bookmarks) const {
   const std::unique_ptr<rocksdb::Iterator> at(database_->NewIterator(rocksdb::ReadOptions()));
-  for (at->Seek(stamp_key(0)); at->Valid(); at->Next()) {
+  for (at->Seek(bookmark_key(0)); at->Valid(); at->Next()) {
     const std::string_view key = view_of(at->key());
-    const auto turn = turn_of_stamp_key(key);
-    if (!turn || key.size() != kStampKeyBytes)
-      return Status::corrupt("the log " + path_ + " holds a key that is neither turn nor stamp");
-    stamps->push_back({*turn, at->value().ToString()});
+    const auto turn = turn_of_bookmark_key(key);
+    if (!turn || key.size() != kBookmarkKeyBytes)
+      return Status::corrupt("the log " + path_ + " holds a key that is neither turn nor bookmark");
+    bookmarks->push_back({*turn, at->value().ToString()});
   }
   return from_rocks(at->status(), "cannot read the log " + path_);
 }

@@ -13,8 +13,8 @@
 // 4. A write and the beginning of a flush may both change RocksDB's memtable for a new one. Where
 //    that fails, RocksDB 7.8 ends the process when it is tried again on the same memtable. So the
 //    two exclude one another, and after a failure of either neither is tried again.
-// 5. Where there are stamps (store/stamped_log.h), a file that is removed holds nothing of the
-//    newest one before what is kept, nor anything after it.
+// 5. Where there are bookmarks (store/bookmarked_log.h), a file that is removed holds nothing of
+//    the newest one before what is kept, nor anything after it.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -32,8 +32,8 @@
 #include "storage/rocks/rocks_log_writer.h"
 #include "storage/rocks/rocks_wal_sync.h"
 #include "storage/rocks/synced_mark.h"
-#include "storage/store/stamped_log.h"
-#include "storage/store/stamped_turns.h"
+#include "storage/store/bookmarked_log.h"
+#include "storage/store/bookmarked_turns.h"
 
 namespace weir::storage {
 
@@ -41,8 +41,8 @@ class RocksLog {
  public:
   // `notify` is called from another thread when appends that were left to one are written.
   explicit RocksLog(
-      StampedTurns::Kept kept = {}, std::function<void()> notify = [] {})
-      : notify_(std::move(notify)), stamped_(kept) {}
+      BookmarkedTurns::Kept kept = {}, std::function<void()> notify = [] {})
+      : notify_(std::move(notify)), bookmarked_(kept) {}
 
   struct Opened {
     uint64_t last_turn = 0;    // 0: the log is empty
@@ -59,13 +59,13 @@ class RocksLog {
   Status append(uint64_t turn, std::string_view record);
   uint64_t appended_turn() const { return writer_->written_turn(); }
   Status append_failure() const { return writer_->failure(); }
-  // StampedLog's functions, which complete before they return.
+  // BookmarkedLog's functions, which complete before they return.
   Status append_batch(const TurnBatch& batch);
-  Status stamps(std::vector<KeptStamp>* stamps) const;
-  uint64_t stamped_turn(uint64_t at_most) const { return stamped_.newest_up_to(at_most); }
-  // No file of the log holds a byte of any stamp after it, and turns go as those of a log without
-  // stamps. May take as long as writing the whole log.
-  Status remove_stamps();
+  Status bookmarks(std::vector<KeptBookmark>* bookmarks) const;
+  uint64_t bookmarked_turn(uint64_t at_most) const { return bookmarked_.newest_up_to(at_most); }
+  // No file of the log holds a byte of any bookmark after it, and turns go as those of a log
+  // without bookmarks. May take as long as writing the whole log.
+  Status remove_bookmarks();
   Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) const;
   void keep_turns_from(uint64_t turn) { needed_turn_ = turn; }
   // True once after each append that has left much to give back: rotate() is then to be called.
@@ -92,14 +92,14 @@ class RocksLog {
   Status put_batch(const TurnBatch& batch);
   rocksdb::Status add_turn(rocksdb::WriteBatch* batch, uint64_t turn,
                            std::string_view record) const;
-  rocksdb::Status add_stamp(rocksdb::WriteBatch* batch, const TurnBatch& turns) const;
+  rocksdb::Status add_bookmark(rocksdb::WriteBatch* batch, const TurnBatch& turns) const;
   rocksdb::Status add_drops(rocksdb::WriteBatch* batch, uint64_t dropped) const;
   Status finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint64_t turn);
   rocksdb::Status write(rocksdb::WriteBatch* batch);
   rocksdb::Status start_flush();
   rocksdb::Status wait_for_flushes();
   Status find_last_turn(uint64_t* turn) const;
-  Status find_stamps();
+  Status find_bookmarks();
   Status remove_old_files();
 
   const std::function<void()> notify_;
@@ -115,9 +115,9 @@ class RocksLog {
   std::atomic<uint64_t> droppable_turn_{0};
   std::atomic<uint64_t> dropped_turn_{0};
   bool rotation_due_ = false;
-  StampedTurns stamped_;
-  uint64_t bytes_since_stamp_ = 0;  // of turns
-  uint64_t needed_turn_ = 0;        // see keep_turns_from()
+  BookmarkedTurns bookmarked_;
+  uint64_t bytes_since_bookmark_ = 0;  // of turns
+  uint64_t needed_turn_ = 0;           // see keep_turns_from()
   std::mutex switching_;
   rocksdb::Status switch_failure_;  // under `switching_`
   std::atomic<bool> sync_failed_{false};

@@ -21,9 +21,9 @@ constexpr int kLogOpenTablesMax = 32;
 // The least that a turn takes in the log, about: the lists of a memtable have room for as many.
 constexpr uint64_t kTurnBytesMin = 64;
 
-// True for lines that RocksDB logs at every creation and every pass although nothing is wrong: a
-// new database's directory is not there yet, and a file that was written to be ingested carries no
-// identity.
+// True for lines that RocksDB logs at every creation and every write-back although nothing is
+// wrong: a new database's directory is not there yet, and a file that was written to be ingested
+// carries no identity.
 bool is_expected(std::string_view line) {
   return line.find("dir NotFound") != std::string_view::npos ||
          line.find("without unique ID to verify") != std::string_view::npos;
@@ -150,9 +150,9 @@ rocksdb::Options state_database_options(const RocksOptions& options) {
   set.max_open_files = options.open_tables_max;
   set.write_buffer_size = 1 << 20;  // never used
   set.level_compaction_dynamic_level_bytes = true;
-  // A pass over uniform keys overlaps all of the level below, so fewer merges are better: with 4
-  // files compaction took a third of the process' CPU at ten million keys. Filters keep reads
-  // cheap.
+  // A write-back over uniform keys overlaps all of the level below, so fewer merges are better:
+  // with 4 files compaction took a third of the process' CPU at ten million keys. Filters keep
+  // reads cheap.
   set.level0_file_num_compaction_trigger = 10;
   set.max_bytes_for_level_base = 256 << 20;
   set.target_file_size_base = 64 << 20;

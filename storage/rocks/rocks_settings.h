@@ -8,7 +8,7 @@
 
 #include "base/time_units.h"
 #include "storage/format/shard_identity.h"
-#include "storage/store/stamped_turns.h"
+#include "storage/store/bookmarked_turns.h"
 #include "storage/store/store.h"
 
 namespace rocksdb {
@@ -35,8 +35,8 @@ struct RocksOptions {
   uint64_t wal_bytes_max = 64ull << 20;
   uint64_t block_cache_bytes = 32ull << 20;
   int open_tables_max = kOpenTablesMax;
-  // How much of the log stays after its turns are written back, where it has stamps.
-  StampedTurns::Kept stamped_kept = {};
+  // How much of the log stays after its turns are written back, where it has bookmarks.
+  BookmarkedTurns::Kept bookmarked_kept = {};
   // The size of a file that is given up when an opening finds the disk full (reserve_file.h). 0:
   // none.
   uint64_t reserve_bytes = 0;
@@ -50,7 +50,7 @@ struct RocksOptions {
   ShardStep shard_step = ShardStep::kNone;
   bool direct_reads = false;  // past the system's page cache
   // Expired records are gone from the disk within this time plus that of a compaction, also where
-  // nothing is written any more, as long as passes (empty ones will do) come by.
+  // nothing is written any more, as long as write-backs (empty ones will do) come by.
   int64_t expired_compaction_interval_s = 6 * kSPerHour;
   // Another file system or clock, for tests. It must outlive the store.
   rocksdb::Env* env = nullptr;

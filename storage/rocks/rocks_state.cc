@@ -39,7 +39,7 @@ class RocksCursor : public StateCursor {
 
 }  // namespace
 
-std::string written_back_key() { return stored_key_prefix(kStoreIncarnation) + "written-back"; }
+std::string written_back_key() { return stored_key_prefix(kStoreGeneration) + "written-back"; }
 
 std::string encode_written_back(const WrittenBack& written_back) {
   std::string value;
@@ -100,7 +100,7 @@ class RocksState::CompactionWatcher : public RocksEvents {
   // An event may be reported before the database shows its effect.
   static constexpr std::chrono::milliseconds kLookAgain{100};
   // A quarter of a core that is wanted by the loop too. Much less, and merges would trail so far
-  // that passes wait for them.
+  // that write-backs wait for them.
   static constexpr int kNiceness = 5;
 
   // On the thread of a compaction: RocksDB's own way has but two steps, of which one is next to
@@ -123,20 +123,20 @@ class RocksState::CompactionWatcher : public RocksEvents {
   std::atomic<bool> stopped_{false};
 };
 
-RocksState::~RocksState() { abandon_pass(); }
+RocksState::~RocksState() { abandon_write_back(); }
 
-Status RocksState::open(const std::string& path, const std::string& pass_path, OpenMode mode,
+Status RocksState::open(const std::string& path, const std::string& write_back_path, OpenMode mode,
                         WrittenBack* written_back) {
   path_ = path;
-  pass_path_ = pass_path;
-  if (mode != OpenMode::kInspect) ::unlink(pass_path_.c_str());
+  write_back_path_ = write_back_path;
+  if (mode != OpenMode::kInspect) ::unlink(write_back_path_.c_str());
   watcher_ = std::make_shared<CompactionWatcher>();
   set_ = state_database_options(options_);
   set_.listeners.push_back(watcher_);
   set_.compaction_filter = &filter_;
   if (Status status = open_database(set_, path_, mode, &database_); !status.ok()) return status;
   if (Status status = load_written_back(written_back); !status.ok()) return status;
-  filter_.set_horizon_ms(written_back->instant_ns / kNsPerMs);
+  filter_.set_gc_watermark_ms(written_back->instant_ns / kNsPerMs);
   return {};
 }
 
@@ -152,7 +152,8 @@ Status RocksState::load_written_back(WrittenBack* written_back) const {
       break;
   }
   *written_back = {};
-  if (records_estimate() == 0 && bytes_on_disk() == 0) return {};  // no pass was ever finished
+  if (records_estimate() == 0 && bytes_on_disk() == 0)
+    return {};  // no write-back was ever finished
   return Status::corrupt("the state " + path_ + " holds records but not the turn they are of");
 }
 
@@ -205,44 +206,44 @@ void RocksState::wait_for_compactions() {
   merge_wait_us_ += static_cast<uint64_t>((steady_clock_ns() - begin_ns) / kNsPerUs);
 }
 
-void RocksState::add_figures(StoreFigures* figures) const {
-  figures->write_stalls += watcher_->stalls();
-  figures->compactions += watcher_->compactions();
-  figures->compactions_running += watcher_->compactions_running();
-  figures->compaction_us += watcher_->compaction_us();
-  figures->compaction_bytes += watcher_->compaction_bytes();
-  figures->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
-  figures->unmerged_files = level0_files();
-  figures->merge_waits = merge_waits_;
-  figures->merge_wait_us = merge_wait_us_;
+void RocksState::add_metrics(StoreMetrics* metrics) const {
+  metrics->write_stalls += watcher_->stalls();
+  metrics->compactions += watcher_->compactions();
+  metrics->compactions_running += watcher_->compactions_running();
+  metrics->compaction_us += watcher_->compaction_us();
+  metrics->compaction_bytes += watcher_->compaction_bytes();
+  metrics->compaction_pending_bytes = property("rocksdb.estimate-pending-compaction-bytes");
+  metrics->unmerged_files = level0_files();
+  metrics->merge_waits = merge_waits_;
+  metrics->merge_wait_us = merge_wait_us_;
 }
 
-// A pass is written into a file of its own beside the databases and then ingested.
+// A write-back is written into a file of its own beside the databases and then ingested.
 
-Status RocksState::begin_pass() {
+Status RocksState::begin_write_back() {
   if (failed_before_) {
     // An earlier failure has stopped the database, and the disk may have room again.
     if (const auto status = database_->Resume(); !status.ok()) {
       return from_rocks(status, "the state " + path_ + " does not go on");
     }
   }
-  ::unlink(pass_path_.c_str());
+  ::unlink(write_back_path_.c_str());
   // What was just written is what the loop looks for first. RocksDB's default drops it from the
-  // page cache, and each look then waits for a disk that is busy with the rest of the pass (12 to
-  // 40 ms).
+  // page cache, and each look then waits for a disk that is busy with the rest of the write-back
+  // (12 to 40 ms).
   constexpr bool kDropsPages = false;
   writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(set_), set_, nullptr,
                                                      kDropsPages);
-  return from_rocks(writer_->Open(pass_path_), "cannot create " + pass_path_);
+  return from_rocks(writer_->Open(write_back_path_), "cannot create " + write_back_path_);
 }
 
-void RocksState::add_to_pass(const StateSlice& slice) {
-  if (pass_failure_.ok()) pass_failure_ = add(slice);
+void RocksState::add_to_write_back(const StateSlice& slice) {
+  if (write_back_failure_.ok()) write_back_failure_ = add(slice);
 }
 
 Status RocksState::add(const StateSlice& slice) {
   if (!writer_) {
-    if (Status status = begin_pass(); !status.ok()) return status;
+    if (Status status = begin_write_back(); !status.ok()) return status;
   }
   const auto write = [this](StateSlice::Op op, std::string_view first, std::string_view second) {
     rocksdb::Status status;
@@ -257,14 +258,14 @@ Status RocksState::add(const StateSlice& slice) {
         ranges_.emplace_back(first, second);
         break;
     }
-    return from_rocks(status, "cannot write " + pass_path_);
+    return from_rocks(status, "cannot write " + write_back_path_);
   };
   return slice.for_each(write);
 }
 
 Status RocksState::write_last(const WrittenBack& written_back) {
   if (!writer_) {
-    if (Status status = begin_pass(); !status.ok()) return status;
+    if (Status status = begin_write_back(); !status.ok()) return status;
   }
   std::sort(ranges_.begin(), ranges_.end());
   rocksdb::Status status = writer_->Put(written_back_key(), encode_written_back(written_back));
@@ -272,29 +273,29 @@ Status RocksState::write_last(const WrittenBack& written_back) {
     if (status.ok()) status = writer_->DeleteRange(begin, end);
   }
   if (status.ok()) status = writer_->Finish();
-  return from_rocks(status, "cannot write " + pass_path_);
+  return from_rocks(status, "cannot write " + write_back_path_);
 }
 
-Status RocksState::finish_pass(const WrittenBack& written_back,
-                               const std::function<Status()>& sync_log) {
-  Status status = pass_failure_;
+Status RocksState::finish_write_back(const WrittenBack& written_back,
+                                     const std::function<Status()>& sync_log) {
+  Status status = write_back_failure_;
   if (status.ok()) status = write_last(written_back);
   if (status.ok()) status = sync_log();
   if (status.ok()) status = ingest();
   if (status.ok()) {
-    filter_.set_horizon_ms(written_back.instant_ns / kNsPerMs);
+    filter_.set_gc_watermark_ms(written_back.instant_ns / kNsPerMs);
     free_ranges(ranges_);
   }
   failed_before_ = !status.ok();
-  abandon_pass();
+  abandon_write_back();
   return status;
 }
 
-void RocksState::abandon_pass() {
-  if (writer_) ::unlink(pass_path_.c_str());
+void RocksState::abandon_write_back() {
+  if (writer_) ::unlink(write_back_path_.c_str());
   writer_.reset();
   ranges_.clear();
-  pass_failure_ = {};
+  write_back_failure_ = {};
 }
 
 Status RocksState::ingest() {
@@ -302,12 +303,12 @@ Status RocksState::ingest() {
   rocksdb::IngestExternalFileOptions how;
   how.move_files = true;
   how.write_global_seqno = false;
-  return from_rocks(database_->IngestExternalFile({pass_path_}, how),
-                    "cannot take the pass into the state " + path_);
+  return from_rocks(database_->IngestExternalFile({write_back_path_}, how),
+                    "cannot take the write-back into the state " + path_);
 }
 
 // Removes whole files of a range that is erased already. Where one of them held an older erasure,
-// keys at the edges may show again. That is harmless, since the keys of a dropped incarnation or
+// keys at the edges may show again. That is harmless, since the keys of a dropped generation or
 // list are never asked for.
 void RocksState::free_ranges(const Ranges& ranges) {
   if (ranges.empty()) return;

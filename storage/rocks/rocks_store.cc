@@ -1,8 +1,8 @@
 // Invariants
-// 1. Passes and checkpoints run on one worker thread, in the order in which they were asked for. So
-//    the log is not shortened while it is copied.
-// 2. The log is synced after a pass is written and before it is ingested, in the same job of the
-//    worker. So the state never holds a turn that the log could lose.
+// 1. Write-backs and checkpoints run on one worker thread, in the order in which they were asked
+//    for. So the log is not shortened while it is copied.
+// 2. The log is synced after a write-back is written and before it is ingested, in the same job of
+//    the worker. So the state never holds a turn that the log could lose.
 // 3. A store that was opened read-only stays so: the server, once there is room, opens another
 //    one.
 // 4. The getters' answers change under `mutex_`; `notify` is called after it was released.
@@ -37,9 +37,11 @@ class RocksStore : public Store {
   uint64_t appended_turn() const override { return data_.log().appended_turn(); }
   Status append_failure() const override { return data_.log().append_failure(); }
   Status append_batch(const TurnBatch& batch) override;
-  Status stamps(std::vector<KeptStamp>* stamps) override { return data_.log().stamps(stamps); }
-  uint64_t stamped_turn(uint64_t at_most) const override {
-    return data_.log().stamped_turn(at_most);
+  Status bookmarks(std::vector<KeptBookmark>* bookmarks) override {
+    return data_.log().bookmarks(bookmarks);
+  }
+  uint64_t bookmarked_turn(uint64_t at_most) const override {
+    return data_.log().bookmarked_turn(at_most);
   }
   Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) override {
     return data_.log().kept_turn(turn, record, failure);
@@ -58,18 +60,18 @@ class RocksStore : public Store {
   }
   std::unique_ptr<StateCursor> cursor() override { return data_.state().cursor(); }
 
-  void add_to_pass(StateSlice slice) override;
-  void finish_pass(uint64_t written_back_turn, int64_t instant_ns) override;
-  PassState pass_state() const override;
+  void add_to_write_back(StateSlice slice) override;
+  void finish_write_back(uint64_t written_back_turn, int64_t instant_ns) override;
+  JobState write_back_state() const override;
   void start_checkpoint(const std::string& directory) override;
-  PassState checkpoint_state() const override;
+  JobState checkpoint_state() const override;
 
   Status probe() override { return data_.probe(); }
   bool is_there() const override { return data_.is_there(); }
-  std::vector<std::string> take_expired_owners(size_t max) override {
-    return data_.state().take_expired_owners(max);
+  std::vector<std::string> take_expired_headers(size_t max) override {
+    return data_.state().take_expired_headers(max);
   }
-  StoreFigures figures() const override;
+  StoreMetrics metrics() const override;
 
  private:
   Status sync_log();
@@ -84,10 +86,10 @@ class RocksStore : public Store {
 
   mutable std::mutex mutex_;
   SyncState sync_;
-  PassState pass_;
-  PassState checkpoint_;
+  JobState write_back_;
+  JobState checkpoint_;
   uint64_t syncs_ = 0;
-  uint64_t passes_ = 0;
+  uint64_t write_backs_ = 0;
 
   WorkerThread syncer_;
   WorkerThread worker_;
@@ -159,27 +161,27 @@ SyncState RocksStore::sync_state() const {
   return sync_;
 }
 
-void RocksStore::add_to_pass(StateSlice slice) {
+void RocksStore::add_to_write_back(StateSlice slice) {
   auto shared = std::make_shared<const StateSlice>(std::move(slice));
   worker_.post([this, shared = std::move(shared)] {
-    if (data_.read_only().ok()) data_.state().add_to_pass(*shared);
+    if (data_.read_only().ok()) data_.state().add_to_write_back(*shared);
   });
 }
 
-void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
+void RocksStore::finish_write_back(uint64_t written_back_turn, int64_t instant_ns) {
   {
     const std::lock_guard lock(mutex_);
-    WEIR_CHECK(!pass_.running);
-    pass_.running = true;
+    WEIR_CHECK(!write_back_.running);
+    write_back_.running = true;
   }
   const WrittenBack written_back{written_back_turn, instant_ns};
   worker_.post([this, written_back] {
     Status status = write_back(written_back);
     {
       const std::lock_guard lock(mutex_);
-      if (status.ok()) ++passes_;
-      pass_.failure = std::move(status);
-      pass_.running = false;
+      if (status.ok()) ++write_backs_;
+      write_back_.failure = std::move(status);
+      write_back_.running = false;
     }
     notify();
   });
@@ -187,15 +189,15 @@ void RocksStore::finish_pass(uint64_t written_back_turn, int64_t instant_ns) {
 
 Status RocksStore::write_back(const WrittenBack& written_back) {
   if (!data_.read_only().ok()) return data_.read_only();
-  Status status = data_.state().finish_pass(written_back, [this] { return sync_log(); });
+  Status status = data_.state().finish_write_back(written_back, [this] { return sync_log(); });
   if (status.ok()) data_.log().drop_up_to(written_back.turn);
   if (status.ok()) data_.keep_reserve();
   return status;
 }
 
-PassState RocksStore::pass_state() const {
+JobState RocksStore::write_back_state() const {
   const std::lock_guard lock(mutex_);
-  return pass_;
+  return write_back_;
 }
 
 void RocksStore::start_checkpoint(const std::string& directory) {
@@ -215,18 +217,18 @@ void RocksStore::start_checkpoint(const std::string& directory) {
   });
 }
 
-PassState RocksStore::checkpoint_state() const {
+JobState RocksStore::checkpoint_state() const {
   const std::lock_guard lock(mutex_);
   return checkpoint_;
 }
 
-StoreFigures RocksStore::figures() const {
-  StoreFigures figures;
-  data_.add_figures(&figures);
+StoreMetrics RocksStore::metrics() const {
+  StoreMetrics metrics;
+  data_.add_metrics(&metrics);
   const std::lock_guard lock(mutex_);
-  figures.syncs = syncs_;
-  figures.passes = passes_;
-  return figures;
+  metrics.syncs = syncs_;
+  metrics.write_backs = write_backs_;
+  return metrics;
 }
 
 }  // namespace

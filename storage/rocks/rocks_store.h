@@ -2,15 +2,15 @@
 // the records. FORMAT.md says what is in it.
 //
 // The log is written on the calling thread, one put per turn without a sync, and synced on a thread
-// of its own. The state is never written through a memtable: a worker thread writes each pass into
-// one sorted file and ingests it, so a pass is atomic and durable as a whole, and the calling
-// thread never meets its fsyncs.
+// of its own. The state is never written through a memtable: a worker thread writes each write-back
+// into one sorted file and ingests it, so a write-back is atomic and durable as a whole, and the
+// calling thread never meets its fsyncs.
 //
-// Against puts into a memtable, a pass as a file saves the second write into a write-ahead log, the
-// skip list and the flush. Log and state are two databases because the ingestion of a file holds up
-// every writer of its database until the manifest is synced, and the append of a turn may not wait
-// for that. What is given up is one atomic write over both: a pass syncs the log before its file
-// becomes visible.
+// Against puts into a memtable, a write-back as a file saves the second write into a write-ahead
+// log, the skip list and the flush. Log and state are two databases because the ingestion of a file
+// holds up every writer of its database until the manifest is synced, and the append of a turn may
+// not wait for that. What is given up is one atomic write over both: a write-back syncs the log
+// before its file becomes visible.
 #pragma once
 
 #include <memory>

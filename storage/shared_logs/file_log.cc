@@ -37,7 +37,7 @@ void put_u32_le(std::string* out, uint32_t value) {
 std::string encode_entry(const Head& head, const std::string& record) {
   std::string out;
   put_u32_le(&out, static_cast<uint32_t>(record.size()));
-  put_u64_le(&out, head.position);
+  put_u64_le(&out, head.log_index);
   put_u64_le(&out, head.crc);
   put_u32_le(&out, crc32c(out));
   return out + record;
@@ -112,7 +112,7 @@ Appended FileLog::append_now(const std::optional<Head>& expected, const std::str
   if (!lock(&locked).ok() || is_broken_) return refused;
   const Head newest = entries_.empty() ? Head{} : entries_.back().head;
   if (expected && *expected != newest) return refused;
-  const Head head{.position = newest.position + 1, .crc = crc64_xz(record)};
+  const Head head{.log_index = newest.log_index + 1, .crc = crc64_xz(record)};
   if (!write_at(file_.get(), end_, encode_entry(head, record))) {
     const bool undone = ::ftruncate(file_.get(), static_cast<off_t>(end_)) == 0;
     return undone ? refused : Appended{};
@@ -126,13 +126,14 @@ Read FileLog::read_now(const Head& after, size_t bytes_max) {
   if (!is_same_file()) file_ = Descriptor();
   if (!file_.ok() && !open(false).ok()) return outcome_of(Read::Outcome::kFailed);
   if (!look().ok()) return outcome_of(Read::Outcome::kFailed);
-  auto at = std::find_if(entries_.begin(), entries_.end(),
-                         [&](const Entry& entry) { return entry.head.position >= after.position; });
+  auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.head.log_index >= after.log_index;
+  });
   std::vector<Record> rows;
   size_t bytes = 0;
   size_t followers = 0;
   for (; at != entries_.end() && (followers == 0 || bytes < bytes_max); ++at) {
-    const bool proves = at->head.position == after.position;
+    const bool proves = at->head.log_index == after.log_index;
     rows.push_back(
         {.head = at->head, .bytes = proves ? "" : bytes_at(at->at + kEntryHeadBytes, at->size)});
     if (proves) continue;
@@ -155,7 +156,7 @@ Status FileLog::trim_now(uint64_t up_to) {
   if (Status status = lock(&locked); !status.ok()) return status;
   auto kept = entries_.begin();
   while (kept != entries_.end() && std::next(kept) != entries_.end() &&
-         kept->head.position <= up_to)
+         kept->head.log_index <= up_to)
     ++kept;
   if (kept == entries_.begin() || kept == entries_.end()) return {};
   // The rest is written anew, so what goes has to be worth it.
@@ -251,7 +252,7 @@ std::optional<FileLog::Entry> FileLog::entry_at(uint64_t at, uint64_t file_bytes
       load_u32_le(head.data()) > kRecordBytesMax)
     return std::nullopt;
   return Entry{
-      .head = {.position = load_u64_le(head.data() + 4), .crc = load_u64_le(head.data() + 12)},
+      .head = {.log_index = load_u64_le(head.data() + 4), .crc = load_u64_le(head.data() + 12)},
       .at = at,
       .size = load_u32_le(head.data())};
 }

@@ -7,13 +7,13 @@
 // tests/clients, tests/chaos, tests/hostile) do so with the server that users get.
 //
 //     file  := entry*
-//     entry := size(u32) position(u64) crc(u64) check(u32) bytes       integers little-endian
+//     entry := size(u32) log-index(u64) crc(u64) check(u32) bytes       integers little-endian
 //
 // `size` counts the bytes, `crc` is their CRC-64, `check` is the CRC-32C of what stands before it.
 //
 // Invariants
-// 1. Whoever writes holds the file's lock and has read to its end under it. So positions follow one
-//    another, and only the last entry can be unfinished: the next writer cuts it off.
+// 1. Whoever writes holds the file's lock and has read to its end under it. So log indexes follow
+//    one another, and only the last entry can be unfinished: the next writer cuts it off.
 // 2. A file that was trimmed is a new one in the place of the old. Whoever gets the lock of a file
 //    looks whether it is still the one with the name.
 // 3. An entry is told to others only as far as the file says: what follows damage is never taken
@@ -28,16 +28,16 @@
 
 #include "storage/format/file.h"
 #include "storage/replication/shared_log.h"
-#include "storage/shared_logs/file_board.h"
+#include "storage/shared_logs/file_registry.h"
 
 namespace weir::storage {
 
-class FileLog final : public replication::SharedLog, public replication::Board {
+class FileLog final : public replication::SharedLog, public replication::MemberRegistry {
  public:
   static constexpr size_t kRecordBytesMax = 32 << 20;
 
   // The file is made by the first append. Its folder must be there.
-  explicit FileLog(std::string path) : path_(std::move(path)), board_(path_ + ".board") {}
+  explicit FileLog(std::string path) : path_(std::move(path)), registry_(path_ + ".board") {}
 
   void append(std::optional<replication::Head> expected, std::string record,
               std::function<void(replication::Appended)> answer) override;
@@ -48,13 +48,13 @@ class FileLog final : public replication::SharedLog, public replication::Board {
   replication::LogTrouble trouble() const override {
     return {.text = trouble_, .needs_person = false};
   }
-  // Answers what was asked since the last call. The board's ages are of then.
+  // Answers what was asked since the last call. The registry's ages are of then.
   void tick(int64_t boot_ns) override;
   int64_t next_deadline() const override { return answers_.empty() ? INT64_MAX : 0; }
 
-  void put(std::string name, std::string bytes) override { board_.put(name, bytes, boot_ns_); }
-  std::vector<replication::BoardEntry> snapshot() const override {
-    return board_.snapshot(boot_ns_);
+  void put(std::string name, std::string bytes) override { registry_.put(name, bytes, boot_ns_); }
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return registry_.snapshot(boot_ns_);
   }
 
  private:
@@ -77,7 +77,7 @@ class FileLog final : public replication::SharedLog, public replication::Board {
   std::string bytes_at(uint64_t at, size_t size) const;
 
   const std::string path_;
-  const FileBoard board_;
+  const FileRegistry registry_;
   int64_t boot_ns_ = 0;  // of the last tick
   Descriptor file_;
   std::vector<Entry> entries_;  // in the order of the file

@@ -42,10 +42,10 @@ NatsLog::NatsLog(NatsOptions options)
       names_(options_.shard),
       link_({.address = options_.address, .password_file = options_.password_file}),
       calls_(&link_),
-      upkeep_(names_, &calls_) {}
+      maintenance_(names_, &calls_) {}
 
 LogFacts NatsLog::facts() const {
-  const nats::StreamInfo& info = upkeep_.info();
+  const nats::StreamInfo& info = maintenance_.info();
   std::string weakness = info.version.empty() ? "" : nats::weakness_of(info);
   if (weakness.empty() && info.replicas < 2 && !info.version.empty()) weakness = kOneCopy;
   return {.engine = "nats jetstream",
@@ -59,9 +59,9 @@ LogFacts NatsLog::facts() const {
 
 LogTrouble NatsLog::own_trouble() const {
   if (!permission_trouble_.empty()) return {.text = permission_trouble_, .needs_person = false};
-  const std::string weakness = upkeep_.info().version.empty() || options_.allows_weak_engine
+  const std::string weakness = maintenance_.info().version.empty() || options_.allows_weak_engine
                                    ? ""
-                                   : nats::weakness_of(upkeep_.info());
+                                   : nats::weakness_of(maintenance_.info());
   return {.text = weakness.empty() ? "" : line("it may lose what it acknowledges: " + weakness),
           .needs_person = false};
 }
@@ -71,8 +71,8 @@ void NatsLog::work() {
   connect();
   if (state_ == State::kSession && now_ns() >= ask_again_ns_) ask_session();
   expire();
-  if (state_ == State::kReady) upkeep_.step(now_ns());
-  if (state_ == State::kReady && upkeep_.is_stream_gone())
+  if (state_ == State::kReady) maintenance_.step(now_ns());
+  if (state_ == State::kReady && maintenance_.is_stream_gone())
     lose("the stream " + names_.log_stream() + " is gone");
 }
 
@@ -80,7 +80,7 @@ int64_t NatsLog::own_deadline() const {
   int64_t next = calls_.next_deadline();
   if (state_ == State::kClosed) next = std::min(next, open_again_ns_);
   if (state_ == State::kSession) next = std::min(next, ask_again_ns_);
-  if (state_ == State::kReady) next = std::min(next, upkeep_.next_deadline());
+  if (state_ == State::kReady) next = std::min(next, maintenance_.next_deadline());
   const bool expects = state_ == State::kOpening || !calls_.empty();
   if (expects && !watcher_) next = std::min(next, now_ns() + kLookNs);
   return next;
@@ -99,7 +99,7 @@ void NatsLog::waited_in_vain() {
 }
 
 void NatsLog::put(std::string name, std::string bytes) {
-  upkeep_.put(std::move(name), std::move(bytes));
+  maintenance_.put(std::move(name), std::move(bytes));
 }
 
 void NatsLog::set_watcher(SocketWatcher* watcher) {
@@ -173,7 +173,7 @@ void NatsLog::take_session(const Reply& reply) {
     if (session_->needs_person()) requests().fail_waiting();
     return;
   }
-  upkeep_.begin(session_->info());
+  maintenance_.begin(session_->info());
   session_.reset();
   troubles().connection = {};
   state_ = State::kReady;

@@ -1,6 +1,6 @@
 // The shared log of a shard in a stream of NATS JetStream, over cnats: a record is a message, its
-// position the message's sequence (nats/names.h, nats/requests.h). It is also the shard's Board, in
-// a key-value bucket beside it.
+// log index the message's sequence (nats/names.h, nats/requests.h). It is also the shard's member
+// registry, in a key-value bucket beside it.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
 // with the other engines, and how it is driven.
@@ -34,10 +34,10 @@
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/nats/calls.h"
 #include "storage/shared_logs/nats/link.h"
+#include "storage/shared_logs/nats/maintenance.h"
 #include "storage/shared_logs/nats/names.h"
 #include "storage/shared_logs/nats/reading.h"
 #include "storage/shared_logs/nats/session.h"
-#include "storage/shared_logs/nats/upkeep.h"
 #include "storage/shared_logs/server_log.h"
 
 namespace weir::storage {
@@ -60,12 +60,14 @@ class NatsLog final : public ServerLog {
   explicit NatsLog(NatsOptions options);
   ~NatsLog() override { set_watcher(nullptr); }
 
-  void trim(uint64_t up_to) override { upkeep_.trim(up_to); }
+  void trim(uint64_t up_to) override { maintenance_.trim(up_to); }
   // Of the server that leads the stream, looked at every two seconds.
   replication::LogFacts facts() const override;
 
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns()); }
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return maintenance_.registry(now_ns());
+  }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }
@@ -106,7 +108,7 @@ class NatsLog final : public ServerLog {
   const nats::Names names_;
   nats::Link link_;
   nats::Calls calls_;
-  nats::Upkeep upkeep_;
+  nats::Maintenance maintenance_;
   std::optional<nats::Session> session_;  // until the connection can be used
   uint64_t question_ = 0;                 // of the session, asked until it is answered
   int64_t ask_again_ns_ = 0;

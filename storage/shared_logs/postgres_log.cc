@@ -31,12 +31,12 @@ PostgresLog::PostgresLog(PostgresOptions options)
     : ServerLog("PostgreSQL", kRecordBytesMax),
       options_(std::move(options)),
       connector_(options_.address, options_.password_file),
-      upkeep_(options_.shard) {}
+      maintenance_(options_.shard) {}
 
 LogFacts PostgresLog::facts() const {
   return {.engine = "postgresql",
           .version = server_.version.empty() ? "unknown" : server_.version,
-          .copies = upkeep_.copies().value_or(server_.copies),
+          .copies = maintenance_.copies().value_or(server_.copies),
           .fsync = server_.version.empty() ? LogFacts::Fsync::kUnknown
                    : server_.syncs         ? LogFacts::Fsync::kYes
                                            : LogFacts::Fsync::kNo,
@@ -71,19 +71,19 @@ int64_t PostgresLog::own_deadline() const {
   // What was asked since the last tick is not older than that.
   if (doing_ != Doing::kNothing) next = deadline_ns_.value_or(now_ns() + in_flight_ns_);
   if (!connection_) next = std::min(next, connector_.next_deadline());
-  if (connection_ && doing_ == Doing::kNothing) next = std::min(next, upkeep_.next_deadline());
+  if (connection_ && doing_ == Doing::kNothing) next = std::min(next, maintenance_.next_deadline());
   const bool expects = doing_ != Doing::kNothing || connector_.descriptor() >= 0;
   if (expects && !watch_.has_watcher()) next = std::min(next, now_ns() + kLookNs);
   return next;
 }
 
 LogTrouble PostgresLog::own_trouble() const {
-  const std::string& upkeep = upkeep_.trouble();
-  return {.text = upkeep.empty() ? "" : line(upkeep), .needs_person = false};
+  const std::string& maintenance = maintenance_.trouble();
+  return {.text = maintenance.empty() ? "" : line(maintenance), .needs_person = false};
 }
 
 void PostgresLog::put(std::string name, std::string bytes) {
-  upkeep_.put(std::move(name), std::move(bytes));
+  maintenance_.put(std::move(name), std::move(bytes));
 }
 
 void PostgresLog::set_watcher(SocketWatcher* watcher) {
@@ -137,8 +137,8 @@ bool PostgresLog::connect() {
 
 bool PostgresLog::send_next() {
   if (!connection_ || session_ || is_lost_ || doing_ != Doing::kNothing) return false;
-  if (const auto statement = upkeep_.next(now_ns(), requests().empty())) {
-    send(Doing::kUpkeep, *statement, kPatience * options_.log_timeout_ns);
+  if (const auto statement = maintenance_.next(now_ns(), requests().empty())) {
+    send(Doing::kMaintenance, *statement, kPatience * options_.log_timeout_ns);
     return true;
   }
   if (requests().empty()) return false;
@@ -171,7 +171,7 @@ void PostgresLog::send_request(LogRequest request) {
 void PostgresLog::take(const Answer& answer) {
   const Doing done = std::exchange(doing_, Doing::kNothing);
   if (done == Doing::kSession) return go_on_with_session(session_->take(answer));
-  if (done == Doing::kUpkeep) return upkeep_.take(answer, now_ns());
+  if (done == Doing::kMaintenance) return maintenance_.take(answer, now_ns());
   LogRequest request = std::move(*in_flight_);
   in_flight_.reset();
   if (request.append()) return take_append(*request.append(), answer);
@@ -190,7 +190,7 @@ void PostgresLog::go_on_with_session(Session::Step step) {
   server_ = session_->facts();
   session_.reset();
   troubles().connection = {};
-  upkeep_.begin(now_ns());
+  maintenance_.begin(now_ns());
 }
 
 void PostgresLog::take_append(const AppendRequest& request, const Answer& answer) {

@@ -1,5 +1,6 @@
 // The shared log of a shard in PostgreSQL 15 or later, over libpq: tables weir_head, weir_log and
-// weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's Board.
+// weir_board (postgres/sql.h), which are made where they are missing. It is also the shard's member
+// registry.
 //
 // Nothing here waits: not for a connection, a name or an answer. server_log.h has what it shares
 // with the other engines, and how it is driven.
@@ -29,10 +30,10 @@
 #include "base/time_units.h"
 #include "storage/shared_logs/postgres/connection.h"
 #include "storage/shared_logs/postgres/connector.h"
+#include "storage/shared_logs/postgres/maintenance.h"
 #include "storage/shared_logs/postgres/session.h"
 #include "storage/shared_logs/postgres/socket_watch.h"
 #include "storage/shared_logs/postgres/sql.h"
-#include "storage/shared_logs/postgres/upkeep.h"
 #include "storage/shared_logs/server_log.h"
 
 namespace weir::storage {
@@ -51,17 +52,19 @@ class PostgresLog final : public ServerLog {
 
   explicit PostgresLog(PostgresOptions options);
 
-  void trim(uint64_t up_to) override { upkeep_.trim(up_to); }
+  void trim(uint64_t up_to) override { maintenance_.trim(up_to); }
   // Of the server, as it was when the connection began, and every 30 s since.
   replication::LogFacts facts() const override;
   void put(std::string name, std::string bytes) override;
-  std::vector<replication::BoardEntry> snapshot() const override { return upkeep_.board(now_ns()); }
+  std::vector<replication::RegistryEntry> snapshot() const override {
+    return maintenance_.registry(now_ns());
+  }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override;
 
  private:
-  enum class Doing { kNothing, kSession, kRequest, kUpkeep };
+  enum class Doing { kNothing, kSession, kRequest, kMaintenance };
 
   // Of ServerLog.
   int64_t allowed_ns(size_t append_bytes) const override;
@@ -95,7 +98,7 @@ class PostgresLog final : public ServerLog {
   postgres::Connector connector_;
   std::unique_ptr<postgres::Connection> connection_;
   std::optional<postgres::Session> session_;  // until the connection can be used
-  postgres::Upkeep upkeep_;
+  postgres::Maintenance maintenance_;
   postgres::SocketWatch watch_;
   postgres::ServerFacts server_;
 

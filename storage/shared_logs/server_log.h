@@ -19,7 +19,9 @@
 
 namespace weir::storage {
 
-class ServerLog : public replication::SharedLog, public replication::Board, public WatchedLog {
+class ServerLog : public replication::SharedLog,
+                  public replication::MemberRegistry,
+                  public WatchedLog {
  public:
   // `name` begins each line about a trouble. A record above `append_bytes_max` is refused unsent.
   ServerLog(std::string name, size_t append_bytes_max)

@@ -17,7 +17,7 @@ struct KeyspaceOptions {
   size_t memory_bytes_max = SIZE_MAX;
   size_t name_bytes_max = SIZE_MAX;   // of names that commands make (format/name_bound.h)
   size_t unwritten_max = 500'000;     // with more entries newer than the state, write-back hurries
-  uint64_t log_bytes_max = 64 << 20;  // with more bytes appended since W, write-back hurries
+  uint64_t log_bytes_max = 64 << 20;  // with more bytes that are not written back, it hurries
   int64_t write_back_interval_ns = 5'000'000'000;
   // True while the turns of another keyspace are applied (Keyspace::follow): no turn of its own may
   // change anything, and DBSIZE is what the other one says.
@@ -32,14 +32,14 @@ struct KeyspaceOptions {
   int hidden_database() const { return databases; }
 };
 
-struct KeyspaceFigures {
-  uint64_t turn = 0;               // the newest committed turn
-  int64_t instant_ns = 0;          // the newest instant that any turn used
-  uint64_t written_back_turn = 0;  // W
-  size_t entries = 0;              // in memory
-  size_t unwritten = 0;            // entries that are newer than the state
-  size_t bytes = 0;                // size of the working set
-  uint64_t misses = 0;             // look-ups answered from the store
+struct KeyspaceMetrics {
+  uint64_t turn = 0;       // the newest committed turn
+  int64_t instant_ns = 0;  // the newest instant that any turn used
+  uint64_t written_back_turn = 0;
+  size_t entries = 0;    // in memory
+  size_t unwritten = 0;  // entries that are newer than the state
+  size_t bytes = 0;      // size of the working set
+  uint64_t misses = 0;   // look-ups answered from the store
   uint64_t expired = 0, evicted = 0;
   uint64_t log_bytes_appended = 0;
 };

@@ -18,21 +18,21 @@ Status NewestRecords::read_log() {
 Status NewestRecords::apply(std::string_view record) {
   int64_t instant_ns = 0;
   Status status = parse_turn_record(record, &instant_ns, [this](const TurnEntry& entry) -> Status {
-    KeyView key{.incarnation = entry.incarnation, .key = entry.key};
-    if (!holds_elements(entry.incarnation)) {
+    KeyView key{.generation = entry.generation, .key = entry.key};
+    if (!holds_elements(entry.generation)) {
       if (entry.dropped) return Status::corrupt("a list is dropped that is none");
-      key.position = position_of(entry.key, store_.hash_seed());
+      key.key_order = key_order_of(entry.key, store_.hash_seed());
     } else {
       Reader name(entry.key);
       const ElementsId id = name.varint();
       if (!name.ok() || id == 0 || id > kElementsIdMax)
         return Status::corrupt("an element names no list");
       if (entry.dropped) {
-        dropped_.insert({entry.incarnation, id});
+        dropped_.insert({entry.generation, id});
         return {};
       }
       key.key = name.rest();
-      key.position = position_of_element(id, key.key, store_.hash_seed());
+      key.key_order = key_order_of_element(id, key.key, store_.hash_seed());
     }
     std::string stored_key;
     append_stored_key(&stored_key, key);
@@ -47,8 +47,8 @@ Status NewestRecords::apply(std::string_view record) {
 
 bool NewestRecords::is_dropped(std::string_view stored_key) const {
   const auto key = parse_stored_key(stored_key);
-  return key && holds_elements(key->incarnation) &&
-         dropped_.contains({key->incarnation, elements_id_at(key->position)});
+  return key && holds_elements(key->generation) &&
+         dropped_.contains({key->generation, elements_id_at(key->key_order)});
 }
 
 Status NewestRecords::visit(

@@ -1,8 +1,9 @@
 // All records as of the end of the log, in the order of their stored keys, without loading them:
-// the state is read from front to back, and what the log has changed since W lies over it.
+// the state is read from front to back, and what the log has changed since lies over it.
 //
 // For who only looks at a store (--check). Records of databases that were dropped, and elements of
-// lists that were, may still be in the state until a pass erases them; those of lists are left out.
+// lists that were, may still be in the state until a write-back erases them; those of lists are
+// left out.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ class NewestRecords {
   NewestRecords(Store* store, uint64_t written_back_turn, int64_t instant_ns)
       : store_(*store), turn_(written_back_turn), instant_ns_(instant_ns) {}
 
-  // Reads the log from W + 1 on and keeps what it has changed. The error names the turn.
+  // Reads the log after the written-back turn and keeps what it has changed. The error names the
+  // turn.
   Status read_log();
   // Visits the records: the stored key, the stored value, as they are. Stops where `visit` answers
   // an error, or where the state cannot be read. REQUIRES: read_log().

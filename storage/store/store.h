@@ -2,19 +2,19 @@
 //
 // The log holds one record per turn, in turn order. The state holds stored keys (format/record.h)
 // in byte order, as of some turn before the log's end. The keyspace keeps this order: it appends a
-// turn and later writes back what the turn changed; the store then drops the log up to W, the turn
-// up to which everything is in the state. Opening replays the log from W + 1.
+// turn and later writes back what the turn changed; the store then drops the log up to the
+// *written-back turn*: everything up to it is in the state. Opening replays the log after it.
 //
 // Invariants
 // 1. When appended_turn() has come to a turn, its record will be found again after the death of the
 //    process (kill -9). After the death of the machine it will be found if a sync that began after
 //    its append() has completed.
-// 2. A pass of write-backs becomes visible and durable as a whole, together with its W and instant,
+// 2. A write-back becomes visible and durable as a whole, together with its turn and instant,
 //    or not at all. The store syncs the log before that, so the state never holds what the log
 //    could still lose.
 // 3. Nothing here reads a clock. The compaction filter drops a record only if it owns no elements
 //    and had expired at the instant of the newest turn wholly written back: that instant is handed
-//    in with each pass.
+//    in with each write-back.
 // 4. Methods are called from one thread. A store's own threads show only through getters, which are
 //    asked again and again, and through `notify`.
 #pragma once
@@ -28,9 +28,9 @@
 #include <utility>
 #include <vector>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 #include "storage/format/status.h"
-#include "storage/store/stamped_log.h"
+#include "storage/store/bookmarked_log.h"
 #include "storage/store/turn_log.h"
 
 namespace weir::storage {
@@ -38,11 +38,11 @@ namespace weir::storage {
 // What opening found, for the log line at start.
 struct OpenReport {
   bool created = false;
-  uint64_t written_back_turn = 0;  // W
-  int64_t instant_ns = 0;          // of W
-  uint64_t last_turn = 0;          // the newest turn in the log or the state: where replay ends
-  std::string tail_note;           // how the log's tail was damaged; empty if it was not
-  bool gave_up_reserve = false;    // the disk was full, and the reserve made room
+  uint64_t written_back_turn = 0;
+  int64_t instant_ns = 0;        // of that turn
+  uint64_t last_turn = 0;        // the newest turn in the log or the state: where replay ends
+  std::string tail_note;         // how the log's tail was damaged; empty if it was not
+  bool gave_up_reserve = false;  // the disk was full, and the reserve made room
   // The disk was full all the same: what is stored can be read, and every write fails with this.
   Status read_only;
 };
@@ -60,8 +60,8 @@ struct OpeningStep {
 // Called on the calling thread of open(), often: it must cost little.
 using OpeningWatch = std::function<void(const OpeningStep& step)>;
 
-// A slice of a write-back pass: changes in ascending order of their stored keys, over all slices of
-// the pass.
+// A slice of a write-back: changes in ascending order of their stored keys, over all slices of
+// the write-back.
 class StateSlice {
  public:
   void put(std::string_view stored_key, std::string_view value) { add(kPut, stored_key, value); }
@@ -120,18 +120,19 @@ struct SyncState {
   Status failure;                    // outcome of the last sync
 };
 
-struct PassState {
-  bool running = false;  // finish_pass() was called and has not completed
-  Status failure;        // outcome of the last pass
+// Of a write-back or of a checkpoint.
+struct JobState {
+  bool running = false;  // it was asked for and has not ended
+  Status failure;        // outcome of the last one
 };
 
-struct StoreFigures {
+struct StoreMetrics {
   uint64_t log_bytes = 0;    // live, on disk
   uint64_t state_bytes = 0;  // on disk
   uint64_t state_records_estimate = 0;
   uint64_t records_dropped = 0;  // by the compaction filter, since start
   uint64_t syncs = 0;
-  uint64_t passes = 0;
+  uint64_t write_backs = 0;
   // The store's own work, since it was opened. Those that only some stores have are 0 in others.
   uint64_t write_stalls = 0;  // times that the store began to slow writing down, or to stop it
   uint64_t compactions = 0;   // that have ended
@@ -140,17 +141,17 @@ struct StoreFigures {
   uint64_t compaction_bytes = 0;          // written by them
   uint64_t compaction_pending_bytes = 0;  // that are to be compacted, about
   uint64_t unmerged_files = 0;  // files that every read of the state may have to look into
-  uint64_t merge_waits = 0;     // passes that waited until there were fewer of them,
+  uint64_t merge_waits = 0;     // write-backs that waited until there were fewer of them,
   uint64_t merge_wait_us = 0;   // and how long
   // The disk that has the data; both 0: not known.
   uint64_t disk_bytes = 0;
   uint64_t disk_free_bytes = 0;  // that this process may use
 };
 
-class Store : public TurnLog, public StampedLog {
+class Store : public TurnLog, public BookmarkedLog {
  public:
-  // Called from any thread when a sync, a pass or a checkpoint has ended, or an append that was not
-  // completed when it returned. Set before open().
+  // Called from any thread when a sync, a write-back or a checkpoint has ended, or an append that
+  // was not completed when it returned. Set before open().
   void set_notify(std::function<void()> notify) { notify_ = std::move(notify); }
 
   virtual Status open(OpenReport* report) = 0;
@@ -163,8 +164,8 @@ class Store : public TurnLog, public StampedLog {
   virtual bool is_there() const { return true; }
   virtual const HashSeed& hash_seed() const = 0;
 
-  // The log, to which turns are appended through TurnLog or StampedLog. replay() visits every turn
-  // from `first` on, ascending and without gaps, or fails.
+  // The log, to which turns are appended through TurnLog or BookmarkedLog. replay() visits every
+  // turn from `first` on, ascending and without gaps, or fails.
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
@@ -184,28 +185,29 @@ class Store : public TurnLog, public StampedLog {
   virtual Lookup get(std::string_view stored_key, std::string* value, Status* failure) = 0;
   virtual std::unique_ptr<StateCursor> cursor() = 0;
 
-  // Writes a pass: any number of slices, then finish. The next pass may begin when
-  // pass_state().running is false; `notify` tells when to look. If the pass fails, nothing of it is
-  // in the state.
-  virtual void add_to_pass(StateSlice slice) = 0;
-  virtual void finish_pass(uint64_t written_back_turn, int64_t instant_ns) = 0;
-  virtual PassState pass_state() const = 0;
+  // A write-back: any number of slices, then finish. The next write-back may begin when
+  // write_back_state().running is false; `notify` tells when to look. If the write-back fails,
+  // nothing of it is in the state.
+  virtual void add_to_write_back(StateSlice slice) = 0;
+  virtual void finish_write_back(uint64_t written_back_turn, int64_t instant_ns) = 0;
+  virtual JobState write_back_state() const = 0;
 
   // Starts a copy of everything at one moment, which opens as a data directory of its own, through
-  // replay. REQUIRES: no pass is running. Its end shows as that of a pass does.
+  // replay. REQUIRES: no write-back is running. Its end shows as that of a write-back does.
   virtual void start_checkpoint(const std::string& directory) = 0;
-  virtual PassState checkpoint_state() const = 0;
+  virtual JobState checkpoint_state() const = 0;
 
   // Tries with a small file whether the disk takes writes, for a store that has failed. Reads and
   // changes no data.
   virtual Status probe() { return {}; }
 
-  // Takes the stored keys of some owners of elements that had expired at the instant of W. The
-  // filter never drops owners, since their elements would stay for ever; it tells of an owner each
-  // time it meets it. The keys are hints: one may be told twice, or mean nothing any more.
-  virtual std::vector<std::string> take_expired_owners(size_t max) = 0;
+  // Takes the stored keys of some header records that had expired at the instant of the
+  // written-back turn. The filter never drops headers, since their elements would stay for ever; it
+  // tells of a header each time it meets it. The keys are hints: one may be told twice, or mean
+  // nothing any more.
+  virtual std::vector<std::string> take_expired_headers(size_t max) = 0;
 
-  virtual StoreFigures figures() const = 0;
+  virtual StoreMetrics metrics() const = 0;
 
  protected:
   void notify() const {

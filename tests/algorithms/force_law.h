@@ -5,8 +5,8 @@
 
 namespace weir::algorithms::testing {
 
-// What is taken by force beyond what there is is owed, to the permit, and has to come back before
-// anything else is granted: to the nanosecond.
+// Permits taken by FORCE beyond what is left are owed, exact to the permit; nothing is granted
+// until they are back, exact to the nanosecond.
 inline void force_takes_exactly(const Subject& subject) {
   for_random_lives(subject, [](Life& life) {
     const auto rest = [&] {

@@ -117,7 +117,7 @@ TEST(TakeAllModes, EnforcedOnesDecideAloneAndThoseInShadowAfterThem) {
         ASSERT_EQ(*all.shadow_denier, enforced.guards.size() + watched.deciding);
       }
       std::vector<int64_t> told = enforced.told();
-      for (const int64_t figure : shadow.told()) told.push_back(figure);
+      for (const int64_t each : shadow.told()) told.push_back(each);
       ASSERT_EQ(both.told(), told);
       ASSERT_EQ(both.bytes(), enforced.bytes() + shadow.bytes());
     }

@@ -5,8 +5,8 @@ how often it was counted up.
 
 1. Nothing acknowledged is forgotten: acknowledged <= counted.
 2. Nothing is counted that nobody asked for: counted <= acknowledged + unknown.
-3. No two requests are told the same count: never do two owners serve different histories.
-4. Counts never run back: who asks after another was answered is told no older count, of whichever owner;
+3. No two requests are told the same count: never do two primaries serve different histories.
+4. Counts never run back: who asks after another was answered is told no older count, of whichever primary;
    a read may be told the same one.
 5. No count is told before as many were asked for.
 

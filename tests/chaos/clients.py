@@ -143,7 +143,7 @@ class Caller(threading.Thread):
 
 
 class Reader(Caller):
-    """Asks one member only, whoever serves: an owner that was deposed would tell it an old count."""
+    """Asks one member only, whoever serves: a primary that was deposed would tell it an old count."""
 
     def run(self):
         self.kinds = [kind for kind in KINDS if kind in ("peek", "get")]

@@ -214,7 +214,7 @@ class Pair:
         return int(self.primary.ask(f"select count(*) from weir_log where get_byte(record, 2) = {kind}"))
 
     def rows(self):
-        """Of each record its position, checksum, kind and length, a line each; empty if the log cannot be read."""
+        """Of each record its log index, checksum, kind and length, a line each; empty if the log cannot be read."""
         if not self.primary.lives():
             return ""
         return self.primary.ask("select at, crc, get_byte(record, 2), length(record) from weir_log order by at")

@@ -36,7 +36,7 @@ def cut_off_weir(world):
 
 @fault("pg-restart", 3, needs="postgres")
 def pg_restart(world):
-    """kill -9 of the primary, and its restart."""
+    """kill -9 of the database's primary, and its restart."""
     server = world.engine.primary
     server.kill()
     yield long_or_short(world.rng, 0.1, 4)
@@ -47,7 +47,7 @@ def pg_restart(world):
 
 @fault("pg-stop", 2, needs="postgres")
 def pg_stop(world):
-    """SIGSTOP of all processes of the primary."""
+    """SIGSTOP of all processes of the database's primary."""
     server = world.engine.primary
     server.signal_all(signal.SIGSTOP)
     yield long_or_short(world.rng, 0.2, 5)
@@ -56,7 +56,7 @@ def pg_stop(world):
 
 @fault("pg-link-down", 2, needs="postgres")
 def pg_link_down(world):
-    """Nobody reaches the primary, its standby included."""
+    """Nobody reaches the database's primary, its standby included."""
     server = world.engine.primary
     server.machine.cut()
     yield long_or_short(world.rng, 0.3, 5)
@@ -66,12 +66,12 @@ def pg_link_down(world):
 
 @fault("pg-promote", 2, needs="postgres")
 def pg_promote(world):
-    """The primary dies; the synchronous standby has all that was acknowledged, and is promoted. Sometimes the
-    owner dies with it."""
-    owner = world.owner(1)
+    """The database's primary dies; the synchronous standby has all that was acknowledged, and is promoted. Sometimes the
+    primary dies with it."""
+    primary = world.primary(1)
     world.engine.primary.kill()
     if world.rng.random() < 0.3:
-        owner.kill()
+        primary.kill()
     yield long_or_short(world.rng, 0.1, 3)
     world.engine.promote()
     yield world.rng.uniform(0, 1)
@@ -81,7 +81,7 @@ def pg_promote(world):
 
 @fault("pg-promote-unfenced", 2, needs="postgres", rewinds=True)
 def pg_promote_unfenced(world):
-    """The standby is promoted while the old primary lives and is reachable: it acknowledges nothing more."""
+    """The standby is promoted while the database's old primary lives and is reachable: it acknowledges nothing more."""
     world.engine.promote()
     yield long_or_short(world.rng, 0.5, 6)
     world.engine.standby.kill()
@@ -92,37 +92,37 @@ def pg_promote_unfenced(world):
 
 @fault("pg-visible-row", 3, needs="postgres", rewinds=True)
 def pg_visible_row(world):
-    """Rows that are visible and that no replica has, since their primary was killed while it waited for one;
+    """Rows that are visible and that no replica has, since their server was killed while it waited for one;
     then the replica is promoted, and they are gone. Sometimes all members begin anew on what is left, or only
-    the owner has read them and dies."""
-    database, ending = world.engine, world.rng.choice(("all live", "all live", "all begin anew", "the owner dies"))
-    owner = world.owner(2)
-    others = [member for member in world.members if member is not owner]
+    the primary has read them and dies."""
+    database, ending = world.engine, world.rng.choice(("all live", "all live", "all begin anew", "the primary dies"))
+    primary = world.primary(2)
+    others = [member for member in world.members if member is not primary]
     database.standby.kill()
     yield world.rng.choice((0.25, 0.7))  # replies are held for two seconds and then given up
     database.primary.kill()
-    if ending == "the owner dies":
+    if ending == "the primary dies":
         for member in others:
             member.stop_running()
     database.primary.start()
     yield world.rng.uniform(1.2, 2.5)
     database.primary.kill()
-    for member in {"all live": [], "all begin anew": world.members, "the owner dies": [owner]}[ending]:
+    for member in {"all live": [], "all begin anew": world.members, "the primary dies": [primary]}[ending]:
         member.kill()
     database.standby.start()
     database.promote()
     for member in world.members if ending == "all begin anew" else others:
         member.go_on()
         member.start()
-    yield 3.5 if ending == "the owner dies" else 0.3
-    owner.start()
+    yield 3.5 if ending == "the primary dies" else 0.3
+    primary.start()
     database.rejoin()
     log_is_back(world)
 
 
 @fault("pg-cancel", 2, needs="postgres", rewinds=True)
 def pg_cancel(world):
-    """An append that waits for the standby is cancelled: it stands in the primary, and is not acknowledged.
+    """An append that waits for the standby is cancelled: it stands in the database's primary, and is not acknowledged.
     Then the standby comes back, or takes over without it."""
     database = world.engine
     database.standby.kill()
@@ -151,7 +151,7 @@ def pg_terminate(world):
 
 @fault("pg-standby-away", 2, needs="postgres")
 def pg_standby_away(world):
-    """Appends wait for it, which is dead or out of reach; sometimes the owner dies meanwhile."""
+    """Appends wait for it, which is dead or out of reach; sometimes the primary dies meanwhile."""
     database = world.engine
     if world.rng.random() < 0.5:
         database.standby.kill()
@@ -159,10 +159,10 @@ def pg_standby_away(world):
         database.standby.machine.drop("in", [database.primary.host])
     yield from wait_for_appends(world, world.rng.uniform(1, 4))
     if world.rng.random() < 0.5:
-        owner = world.owner(1)
-        owner.kill()
+        primary = world.primary(1)
+        primary.kill()
         yield from wait_for_appends(world, world.rng.uniform(1, 3))
-        owner.start()
+        primary.start()
     database.standby.machine.pass_all()
     database.standby.start()
     log_is_back(world)
@@ -194,7 +194,7 @@ def pg_read_only(world):
 
 @fault("pg-disk-full", 2, needs="postgres")
 def pg_disk_full(world):
-    """Of the primary: appends fail, or it ends."""
+    """Of the database's primary: appends fail, or it ends."""
     server = world.engine.primary
     ballast = isolation.fill_disk(server.folder)
     yield world.rng.uniform(1, 5)
@@ -205,35 +205,35 @@ def pg_disk_full(world):
     log_is_back(world)
 
 
-def promote_behind(world, owner_dies):
-    """The standby is asynchronous and behind when the primary dies and it is promoted."""
+def promote_behind(world, primary_dies):
+    """The standby is asynchronous and behind when the server that it follows dies, and it is promoted."""
     database = world.engine
     database.set("synchronous_standby_names", "")
     yield 0.3
     database.standby.machine.drop("in", [database.primary.host])
     yield long_or_short(world.rng, 0.1, 1.5)
-    owner = world.owner(1)
-    if owner_dies:
-        owner.kill()
+    primary = world.primary(1)
+    if primary_dies:
+        primary.kill()
     database.primary.kill()
     database.standby.machine.pass_all()
     yield world.rng.uniform(0, 1)
     database.promote()
     database.set("synchronous_standby_names", "")
     yield 2.0
-    if owner_dies:
-        owner.start()
+    if primary_dies:
+        primary.start()
     database.rejoin()
     log_is_back(world)
 
 
 @fault("pg-promote-async", 0, needs="postgres", is_lossy=True, rewinds=True)
 def pg_promote_async(world):
-    """What the log has lost is put back by the owner, which lives."""
-    yield from promote_behind(world, owner_dies=False)
+    """What the log has lost is put back by the primary, which lives."""
+    yield from promote_behind(world, primary_dies=False)
 
 
-@fault("pg-promote-async-owner-dies", 0, needs="postgres", is_lossy=True, rewinds=True)
-def pg_promote_async_owner_dies(world):
-    """What the log has lost is put back by the next owner, as far as it had read it."""
-    yield from promote_behind(world, owner_dies=True)
+@fault("pg-promote-async-primary-dies", 0, needs="postgres", is_lossy=True, rewinds=True)
+def pg_promote_async_primary_dies(world):
+    """What the log has lost is put back by the next primary, as far as it had read it."""
+    yield from promote_behind(world, primary_dies=True)

@@ -37,13 +37,13 @@ def long_or_short(rng, least, most):
 
 
 def victim(world):
-    """Mostly the owner."""
-    return world.owner(2) if world.rng.random() < 0.8 else world.rng.choice(world.members)
+    """Mostly the primary."""
+    return world.primary(2) if world.rng.random() < 0.8 else world.rng.choice(world.members)
 
 
 @fault("kill", 6)
 def kill(world):
-    """kill -9 of a member, mostly of the owner, and its restart a while later."""
+    """kill -9 of a member, mostly of the primary, and its restart a while later."""
     member = victim(world)
     member.kill()
     yield world.rng.uniform(0.05, 3)
@@ -93,7 +93,7 @@ def from_log_lost(world):
 
 @fault("to-clients-lost", 1)
 def to_clients_lost(world):
-    """Requests arrive, replies do not; it stays the owner."""
+    """Requests arrive, replies do not; it stays the primary."""
     yield from one_way(world, "out", [network.CLIENTS])
 
 
@@ -115,7 +115,7 @@ def slow_link(world):
 
 @fault("clock", 2, needs="faketime")
 def clock(world):
-    """Its wall clock steps, and then it loses the office with that clock, or does not."""
+    """Its wall clock steps, and then it is demoted with that clock, or does not."""
     member = victim(world)
     member.set_clock(world.rng.choice((-3600, 3600, -1, 1)))
     yield 1.5
@@ -136,13 +136,13 @@ def disk_full(world):
     os.remove(ballast)
 
 
-@fault("handover", 2)
-def handover(world):
-    """Ordered: the owner gives the office to another."""
-    owner = world.owner(2)
-    to = world.rng.choice([member for member in world.members if member is not owner])
+@fault("switchover", 2)
+def switchover(world):
+    """Ordered: a switchover."""
+    primary = world.primary(2)
+    to = world.rng.choice([member for member in world.members if member is not primary])
     try:
-        owner.ask("WEIR", "HANDOVER", to.status()["node"])
+        primary.ask("WEIR", "SWITCHOVER", to.status()["node"])
     except (Away, Refused):
         pass
     yield 0.5
@@ -151,37 +151,37 @@ def handover(world):
 @fault("takeover", 1)
 def takeover(world):
     """An operator's, at a standby."""
-    owner = world.owner(2)
+    primary = world.primary(2)
     try:
-        world.rng.choice([member for member in world.members if member is not owner]).ask("WEIR", "TAKEOVER")
+        world.rng.choice([member for member in world.members if member is not primary]).ask("WEIR", "TAKEOVER")
     except (Away, Refused):
         pass
     yield 1.0
 
 
-@fault("quiet-owner", 3, needs="engine")
-def quiet_owner(world):
-    """It loses the office while nobody writes at it, so that no reply waits for a commit; others write at its
+@fault("quiet-primary", 3, needs="engine")
+def quiet_primary(world):
+    """It is demoted while nobody writes at it, so that no reply waits for a commit; others write at its
     successor at once. Those who go on reading at it must not be told old counts."""
-    owner = world.owner(2)
-    others = [member for member in world.members if member is not owner]
-    way = world.rng.choice(("out", "in", "stop", "takeover", "handover"))
+    primary = world.primary(2)
+    others = [member for member in world.members if member is not primary]
+    way = world.rng.choice(("out", "in", "stop", "takeover", "switchover"))
     world.callers.rest()
     try:
         if way == "stop":
-            owner.stop_running()
+            primary.stop_running()
         elif way == "takeover":
             world.rng.choice(others).ask("WEIR", "TAKEOVER")
-        elif way == "handover":
-            owner.ask("WEIR", "HANDOVER", world.rng.choice(others).status()["node"])
+        elif way == "switchover":
+            primary.ask("WEIR", "SWITCHOVER", world.rng.choice(others).status()["node"])
         else:
-            owner.machine.drop(way, world.engine.hosts())
+            primary.machine.drop(way, world.engine.hosts())
     except (Away, Refused):
         pass
-    world.callers.go_on(avoiding=owner.host)
+    world.callers.go_on(avoiding=primary.host)
     yield world.rng.uniform(1.5, 4)
-    owner.go_on()
-    owner.machine.pass_all()
+    primary.go_on()
+    primary.machine.pass_all()
     yield 0.3
     world.callers.go_on()
 

@@ -183,7 +183,7 @@ class Cluster:
         return sum(1 for *_, data in self.messages() if data[2] == kind)
 
     def rows(self):
-        """Of each record its position, checksum, kind and length, a line each; empty if the log cannot be read."""
+        """Of each record its log index, checksum, kind and length, a line each; empty if the log cannot be read."""
         try:
             return "\n".join(f"{at}|{' '.join(headers.decode().split()[1:])}|{data[2]}|{len(data)}"
                              for at, _, headers, data in self.messages())

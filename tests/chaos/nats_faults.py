@@ -63,15 +63,15 @@ def nats_leader_kill(world):
     log_is_back(world)
 
 
-@fault("nats-leader-and-owner", 4, needs="nats")
-def nats_leader_and_owner(world):
-    """The server that leads the stream and the owner die at the same instant."""
-    owner, leader = world.owner(2), world.engine.await_leader()
+@fault("nats-leader-and-primary", 4, needs="nats")
+def nats_leader_and_primary(world):
+    """The server that leads the stream and the primary die at the same instant."""
+    primary, leader = world.primary(2), world.engine.await_leader()
     leader.kill()
-    owner.kill()
+    primary.kill()
     yield from elect(world, leader)
     yield world.rng.uniform(3, 6)
-    owner.start()
+    primary.start()
     leader.start()
     log_is_back(world)
 
@@ -145,13 +145,13 @@ def nats_follower_kill(world):
 
 @fault("nats-two-restart", 3, needs="nats")
 def nats_two_restart(world):
-    """kill -9 of two of three servers, and their restart. Sometimes the owner dies meanwhile."""
-    owner, victims = world.owner(1), world.rng.sample(world.engine.servers, 2)
+    """kill -9 of two of three servers, and their restart. Sometimes the primary dies meanwhile."""
+    primary, victims = world.primary(1), world.rng.sample(world.engine.servers, 2)
     for server in victims:
         server.kill()
         yield world.rng.choice((0, 0.5))
     if world.rng.random() < 0.3:
-        owner.kill()
+        primary.kill()
     yield long_or_short(world.rng, 0.1, 5)
     yield from start_in_turn(world, victims)
     log_is_back(world)
@@ -170,11 +170,11 @@ def nats_all_restart(world):
 @fault("nats-power-cut", 3, needs="nats")
 def nats_power_cut(world):
     """The power of the leader, of two servers or of all three is cut: what they have not synced is gone. Sometimes
-    the owner dies with them."""
-    leader, owner = world.engine.await_leader(), world.owner(1)
+    the primary dies with them."""
+    leader, primary = world.engine.await_leader(), world.primary(1)
     victims = [leader, *world.engine.others(leader)][:world.rng.choice((1, 2, 3, 3))]
     if world.rng.random() < 0.3:
-        owner.kill()
+        primary.kill()
     world.engine.cut_power(victims)
     yield long_or_short(world.rng, 0.1, 4)
     yield from start_in_turn(world, victims)
@@ -226,20 +226,20 @@ def nats_server_replaced(world):
 @fault("nats-emptied-behind", 0, needs="nats", is_lossy=True, rewinds=True)
 def nats_emptied_behind(world):
     """A server is out of reach; one of the two that go on is replaced by an empty one of its name, and the other
-    dies with the owner when the first is back. The two that are left could forget what the third one has."""
-    engine, owner = world.engine, world.owner(2)
+    dies with the primary when the first is back. The two that are left could forget what the third one has."""
+    engine, primary = world.engine, world.primary(2)
     leader = engine.await_leader()
     behind, emptied = engine.others(leader)
     behind.machine.cut()
     yield world.rng.uniform(1, 3)
     for server in (leader, emptied):
         server.kill()
-    owner.kill()
+    primary.kill()
     emptied.forget_all()
     behind.machine.mend()
     emptied.start()
     yield from elect(world, leader, patience_s=20)
     yield 4
-    owner.start()
+    primary.start()
     leader.start()
     log_is_back(world)

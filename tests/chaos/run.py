@@ -85,7 +85,7 @@ def arguments():
 
 def judge(world, args, done):
     """The failures of a run, after its last fault."""
-    world.watcher.running = False  # what the judge does with the office is no takeover
+    world.watcher.running = False  # what the judge moves is no takeover
     if not args.plant or args.plant in AT_REST:
         world.callers.end()
     more = PLANTS[args.plant](world) if args.plant else []
@@ -105,7 +105,7 @@ def judge(world, args, done):
 def report(world, args, done, entries, verdict):
     ends = [code for member in world.members for code in member.deaths]
     say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
-        f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of owners in {len(done)} steps; {verdict.line()}")
+        f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of primaries in {len(done)} steps; {verdict.line()}")
     if world.engine:
         say(f"{world.engine.count(CLAIM)} CLAIMs and {world.engine.count(PART)} PARTs in the log, which {world.rewinds()} times was found to have lost its end")
     given_up = sum(member.given_up for member in [*world.members, world.fresh])

@@ -10,10 +10,10 @@ TWO_AT_ONCE = 0.2
 
 
 # What --ci has time for over NATS, whose elections take seconds: these once, then those that take few.
-CI_OF_NATS = ("nats-leader-and-owner", "nats-leader-kill", "nats-leader-deaf", "nats-two-restart", "nats-all-restart",
+CI_OF_NATS = ("nats-leader-and-primary", "nats-leader-kill", "nats-leader-deaf", "nats-two-restart", "nats-all-restart",
               "nats-power-cut", "nats-server-emptied", "kill", "stop", "link-down", "to-log-lost", "from-log-lost",
-              "quiet-owner", "handover", "takeover")
-QUICK = ("kill", "handover", "takeover")
+              "quiet-primary", "switchover", "takeover")
+QUICK = ("kill", "switchover", "takeover")
 
 
 def names_for(args, done):

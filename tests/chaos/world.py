@@ -35,7 +35,7 @@ class Watcher(threading.Thread):
         super().__init__(daemon=True)
         self.members = members
         self.serving = None   # (name, process, epoch)
-        self.takeovers = 0    # another process than before has the office
+        self.takeovers = 0    # another process than before is the primary
         self.renewals = 0     # the same has claimed it again, since the log was rewound
         self.running = True
 
@@ -102,12 +102,12 @@ class World:
         self.members[0].make_shard(self.log)
         for member in self.members:
             member.start()
-        self.owner(patience_s=SETTLE_S)
+        self.primary(patience_s=SETTLE_S)
         self.watcher.start()
         self.callers.start()
         self.callers.wait_served(SETTLE_S)
 
-    def owner(self, patience_s=20):
+    def primary(self, patience_s=20):
         """Who serves, or after that time anybody who lives."""
         end = time.monotonic() + patience_s
         while True:
@@ -129,10 +129,10 @@ class World:
             for member in self.members:
                 self.revive(member)
             seen = self.statuses()
-            owner = next((each for each in seen if each.get("serves")), None)
-            if owner and self.callers.wait_served(1) and all(
-                    each.get("epoch") == owner["epoch"] and each["turn"] >= owner["turn"]
-                    and each["state"] in ("following", "owning") for each in self.statuses()):
+            primary = next((each for each in seen if each.get("serves")), None)
+            if primary and self.callers.wait_served(1) and all(
+                    each.get("epoch") == primary["epoch"] and each["turn"] >= primary["turn"]
+                    and each["state"] in ("following", "primary") for each in self.statuses()):
                 self.note_rewinds()
                 self.wait_for_few_backends()
                 return True
@@ -190,7 +190,7 @@ class World:
 
     def rejoin(self, member):
         """What a person does with a member that has stopped. One that had read what vanished from the log, and
-        whose next owner had not, is one of them; nobody was told of what only it has."""
+        whose next primary had not, is one of them; nobody was told of what only it has."""
         why = member.status()["stopped_because"]
         self.stopped += 1
         self.notes.append(f"{member.name} stopped and began anew: {why}")
@@ -205,7 +205,7 @@ class World:
         """What a member that has nothing but the log knows, and whether the others know the same; None if it
         cannot read the log."""
         try:
-            turn = self.owner().status()["turn"]
+            turn = self.primary().status()["turn"]
             self.fresh.start()
             self.fresh.wait_for(lambda seen: seen["turn"] >= turn, "it has read the log")
         except (AssertionError, Away) as failure:
@@ -218,7 +218,7 @@ class World:
         return counts
 
     def answers_of(self, member, keys, read_count):
-        """Asked again if it loses the office meanwhile, which a slow machine may bring about."""
+        """Asked again if it is demoted meanwhile, which a slow machine may bring about."""
         end = time.monotonic() + SETTLE_S
         while True:
             try:
@@ -229,10 +229,10 @@ class World:
                 time.sleep(0.2)
 
     def answers(self, member, keys, read_count):
-        """Of a member that takes the office for it."""
+        """Of a member that becomes the primary for it."""
         if not member.state()[1]:
             member.ask("WEIR", "TAKEOVER", timeout_s=10)
-            member.wait_for(lambda seen: seen["serves"] == 1, "it has the office")
+            member.wait_for(lambda seen: seen["serves"] == 1, "it is the primary")
         return {key: read_count(lambda *words: member.ask(*words, timeout_s=10), key) for key in keys}
 
     def keep(self, path):

@@ -15,7 +15,7 @@ several clients work on it, and kills it. Each load is a file of its own, which 
 
 A cycle runs some of the loads, and checks all. The ways of a cycle take turns:
 
-- The working set is tiny and write-back never rests, so that the kill falls between write-back slices, around W, into
+- The working set is tiny and write-back never rests, so that the kill falls between slices of write-backs, around their ends, into
   truncation of the log and into eviction; or nothing is ever written back, and all is replayed.
 - The kill comes while clients work, or inside a script that has written; every tenth cycle ends with SIGTERM instead: then
   nothing may be in doubt.

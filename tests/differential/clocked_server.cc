@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/config/config_access.h"
 #include "server/core/disk/make_store.h"
 #include "server/core/run/server.h"
@@ -33,7 +33,7 @@ int serve(const Config& config) {
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
   Server server(
       config, &clock, [&] { return make_store(config, storage::kOpenTablesMax, wake); },
-      command_families());
+      command_lists());
   if (std::getenv("COUNT_IDS") != nullptr) server.limiters().ids.count_up();
   if (!server.open().ok()) return 1;
   Daemon daemon(&server, &io);

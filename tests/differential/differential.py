@@ -84,7 +84,7 @@ def report(options, storage, number, player, stream, mismatch):
     for connection, op in steps:
         print(f"{connection}> {shown(op)}{'   (inline)' if op.inline else ''}")
     if last.op is None:
-        print("(then the state or the figures differ)")
+        print("(then the state or the metrics differ)")
     print(*shown_replies(last.ours, last.theirs), sep="\n")
 
 
@@ -124,7 +124,7 @@ def play_streams(options, storage, commands, player, coverage):
             report(options, storage, number, player, stream, mismatch)
             return False
         played += len(stream.steps())
-    cold_reads = player.servers[0].figure("cold_reads")
+    cold_reads = player.servers[0].metric("cold_reads")
     print(f"storage {storage}: {played} commands alike in {time.monotonic() - begin:.1f} s,"
           f" {cold_reads} reads of what was not in memory", flush=True)
     if cold_reads < played // COLD_SHARE and STORAGE[storage](options)[2:]:

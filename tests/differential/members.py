@@ -58,20 +58,20 @@ def ordered(player, pair, op):
 
 def pop(player, pair, op):
     """Only where no choice is left: the last member, or all of them; which Redis counts as a hit."""
-    player.compare_figures()
+    player.compare_metrics()
     size = ask(pair, b"SCARD", op.args[1])
     if isinstance(size, int) and (len(op.args) < 3 or op.args[2].isdigit()):
         wanted = int(op.args[2]) if len(op.args) > 2 else 1
         if 0 < wanted < size:
             return
     require_same(pair, op.args, is_ordered(pair, op.args[1]), False)
-    player.figures = player.read_figures()
+    player.metrics = player.read_metrics()
 
 
 def page_by_page(player, pair, op):
     """Every element exactly once, and in one ordered page where the form has an order. Each page
     counts as a hit, and their number is each server's own."""
-    player.compare_figures()
+    player.compare_metrics()
     def iterate(connection):
         cursor, found, pages = b"0", [], 0
         while pages < SCAN_PAGES_MAX:
@@ -86,7 +86,7 @@ def page_by_page(player, pair, op):
         return b"no end of the iteration"
 
     ours, theirs = [iterate(connection) for connection in pair]
-    player.figures = player.read_figures()
+    player.metrics = player.read_metrics()
     if not is_ordered(pair, op.args[1]) and isinstance(theirs, list):
         theirs = sorted(set(theirs))  # Redis may show one twice while its table shrinks
         ours = sorted(ours)
@@ -97,9 +97,9 @@ def page_by_page(player, pair, op):
 def sort(player, pair, op):
     """After a number that was out of range, in whatever command, Redis may refuse good ones; then it
     looks up fewer keys."""
-    player.compare_figures()
+    player.compare_metrics()
     ours, theirs = raw_replies(pair, op.args)
-    player.figures = player.read_figures()
+    player.metrics = player.read_metrics()
     if not COMPARE["sorted"](player.profile, ours, theirs):
         raise Difference(ours, theirs)
 
@@ -107,11 +107,11 @@ def sort(player, pair, op):
 def redump(player, pair, op):
     """What one of the servers dumps is RESTOREd on both."""
     source, target = op.args[1:3]
-    player.compare_figures()
+    player.compare_metrics()
     dumps = [connection.command(b"DUMP", source) for connection in pair]
     dump = dumps[sum(source + target) % 2]
     got = [connection.command(b"RESTORE", target, b"0", dump, *op.args[3:]) for connection in pair]
-    player.figures = player.read_figures()
+    player.metrics = player.read_metrics()
     if got[0] != got[1]:
         raise Difference(*got)
 

@@ -79,8 +79,8 @@ class Owners:
     def how_it_ended(self):
         return "\n".join(server.how_it_ended() for server in self.servers)
 
-    def figure(self, name):
-        return sum(server.figure(name) for server in self.servers)
+    def metric(self, name):
+        return sum(server.metric(name) for server in self.servers)
 
     def start(self):
         for server in self.servers:

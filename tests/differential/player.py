@@ -33,7 +33,7 @@ class Player:
             self.begin()
             for batch in stream.batches:
                 self.play_batch(batch)
-            self.compare_figures()
+            self.compare_metrics()
             self.compare_state()
         except (Closed, Silent, OSError) as gone:
             note = f"{gone}, after {getattr(gone, 'got', b'')[:200]!r}".encode()
@@ -58,7 +58,7 @@ class Player:
             connection.command("FLUSHALL")
             connection.command("FUNCTION", "FLUSH")
             connection.command("SCRIPT", "FLUSH")
-        self.figures = self.read_figures()
+        self.metrics = self.read_metrics()
 
     def play_batch(self, batch):
         while len(self.pairs) <= batch.connection:
@@ -112,14 +112,14 @@ class Player:
         self.op = None
 
     def restart_ours(self):
-        self.compare_figures()
+        self.compare_metrics()
         for pair in self.pairs + [self.control]:
             for connection in pair:
                 connection.close()
         self.pairs = []
         self.servers[0].restart()
         self.control = self.connect()
-        self.figures = self.read_figures()
+        self.metrics = self.read_metrics()
 
     def expect_end(self, pair, op):
         ours, theirs = [connection.transcript(b"", b"\0never\0", 5) for connection in pair]
@@ -127,22 +127,22 @@ class Player:
             raise Mismatch(self.at - 1, op, repr(ours).encode(), repr(theirs).encode())
         self.reconnect(pair)
 
-    def read_figures(self):
+    def read_metrics(self):
         """Hits and misses of INFO from each server; None from one that has no INFO."""
-        figures = []
+        metrics = []
         for spread in self.control:
             infos = [node.command("INFO", "stats") for node in spread.each]
             lines = [line.split(b":", 1) for info in infos for line in info.split(b"\r\n")]
             counts = [[int(line[1]) for line in lines if line[0] == name]
                       for name in (b"keyspace_hits", b"keyspace_misses")]
-            figures.append([sum(count) for count in counts] if all(counts) else None)
-        return figures
+            metrics.append([sum(count) for count in counts] if all(counts) else None)
+        return metrics
 
-    def compare_figures(self):
-        after = self.read_figures()
-        if self.figures[0] is None or not self.profile.counted:
+    def compare_metrics(self):
+        after = self.read_metrics()
+        if self.metrics[0] is None or not self.profile.counted:
             return
-        ours, theirs = [[new - old for new, old in zip(after[i], self.figures[i])]
+        ours, theirs = [[new - old for new, old in zip(after[i], self.metrics[i])]
                         for i in range(2)]
         if ours != theirs:
             raise Mismatch(self.at, None, f"hits, misses: {ours}".encode(),

@@ -24,7 +24,7 @@ class Server(Program):
         super().__init__(name, command, self.directory / "log", cwd=self.directory, preexec_fn=end_with_parent)
         self.is_lasting = "rocksdb" in command  # what it holds outlives its process
         self.restarts = 0
-        self.figures_before = []  # INFO of the processes before
+        self.metrics_before = []  # INFO of the processes before
 
     def is_ready(self):
         return answers(self.port)
@@ -32,10 +32,10 @@ class Server(Program):
     def connect(self, timeout_s=60):
         return Connection(self.port, timeout_s)
 
-    def figure(self, name):
+    def metric(self, name):
         """A number of its INFO, over all its restarts."""
         pattern = re.compile(rb"(?m)^%b:(\d+)\r$" % name.encode())
-        return sum(int(pattern.search(info)[1]) for info in [*self.figures_before, self.info()])
+        return sum(int(pattern.search(info)[1]) for info in [*self.metrics_before, self.info()])
 
     def info(self):
         connection = self.connect()
@@ -45,7 +45,7 @@ class Server(Program):
 
     def restart(self):
         """Every other time it is killed."""
-        self.figures_before.append(self.info())
+        self.metrics_before.append(self.info())
         self.restarts += 1
         super().stop(signal.SIGKILL if self.restarts % 2 else signal.SIGTERM)
         self.start()

@@ -1,7 +1,7 @@
-"""What a stored directory holds. Each family is filled in two steps: `before` the write-back, so
+"""What a stored directory holds. Each kind of data is filled in two steps: `before` the write-back, so
 that it lies in files of the state, and `after` it, so that the log has changes of it and new keys.
 
-A family answers facts as well: ids and the like that a test needs to go on with the directory.
+A kind answers facts as well: ids and the like that a test needs to go on with the directory.
 """
 
 import hashlib
@@ -278,13 +278,13 @@ def before_dumps(client, facts):
 
 
 def after_dumps(client, facts):
-    """Dumps outlive directories; the last family, so that they are of the keys as they are kept."""
+    """Dumps outlive directories; the last kind, so that they are of the keys as they are kept."""
     facts["dumps"] = {key: client.call("DUMP", key).decode("latin-1")
                       for key in ("rl:several", "rl:twice", "rl:debt", "pool", "booked", "z:small",
                                   "held:gcra", "banned")}
 
 
-FAMILIES = [(before_values, after_values), (before_databases, after_databases),
+KINDS = [(before_values, after_values), (before_databases, after_databases),
             (before_limiters, after_limiters), (before_leases, after_leases),
             (before_bookings, after_bookings), (before_named, after_named),
             (before_remembered, after_remembered), (before_holds, after_holds),

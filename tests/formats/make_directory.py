@@ -23,10 +23,10 @@ from directory import harness
 
 BEGIN_MS = 1_700_000_000_000
 BETWEEN_MS = 5_000
-STEPS = 20  # of 100 ms: a pass may be followed by a turn that corrects a counter, and so by another
+STEPS = 20  # of 100 ms: a write-back may be followed by a turn that corrects a counter, and so by another
 
 
-def figure(client, name):
+def metric(client, name):
     for line in client.call("INFO", "everything").decode().splitlines():
         if line.startswith(name + ":"):
             return int(line.split(":")[1])
@@ -41,24 +41,24 @@ def bookings(client, key):
 def fill(server, clock, facts):
     """Answers the connection that waits, so that it stays open until the kill."""
     with server.connect() as client:
-        for before, _ in filling.FAMILIES:
+        for before, _ in filling.KINDS:
             before(client, facts)
         client.call("CONFIG", "SET", "write-back-interval-ms", "100")
         clock.advance(BETWEEN_MS - STEPS * 100)
         for _ in range(STEPS):
             clock.advance(100)
             time.sleep(0.1)
-        harness.wait_until(lambda: figure(client, "unwritten_entries") == 0, "the write-back")
+        harness.wait_until(lambda: metric(client, "unwritten_entries") == 0, "the write-back")
         client.call("CONFIG", "SET", "write-back-interval-ms", "3600000")
-        written = figure(client, "written_back_turn")
-        for _, after in filling.FAMILIES:
+        written = metric(client, "written_back_turn")
+        for _, after in filling.KINDS:
             after(client, facts)
         waiting = server.connect()
         filling.depart(waiting, facts)
         harness.wait_until(lambda: bookings(client, "funnel") == 2, "the departure is booked")
         # RL.ACQUIRE does not tell the id under which it is booked. Here ids go up one by one.
         facts["departure"] = filling.reserve(client, "last", filling.BOOKED, 1) - 1
-        if figure(client, "written_back_turn") != written or not figure(client, "unwritten_entries"):
+        if metric(client, "written_back_turn") != written or not metric(client, "unwritten_entries"):
             raise AssertionError("the log has nothing that the state has not")
     return waiting
 

@@ -13,7 +13,7 @@
 
 #include "server/acl/users.h"
 #include "server/command/command_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace {
 
@@ -56,7 +56,7 @@ void check_same(const CommandTable& table, const User& one, const User& other) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const CommandTable table(weir::server::command_families());
+  static const CommandTable table(weir::server::command_lists());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Users users(&table, false);
   if (!users.load(text, "users.acl")) return 0;

@@ -1,6 +1,6 @@
 // Feeds a keyspace that follows turns that no keyspace has made: right ones with one thing changed,
 // and some whose bytes are bent. Demands that each is applied, or refused without a trace; that
-// what was applied can be read, written back, opened anew and gone on with by an owner; and that
+// what was applied can be read, written back, opened anew and gone on with by a primary; and that
 // nothing ends the process.
 //
 // Input: steps, each with a byte that says what it is.
@@ -25,7 +25,7 @@ using weir::fuzz::Input;
 
 constexpr int kDatabases = 3;
 constexpr int64_t kStartNs = 1'700'000'000 * weir::kNsPerS;
-constexpr Incarnation kIncarnations[] = {1, 2, 3, 4, 5, 6, 7, 0, 77, 0x7fffffff};
+constexpr Generation kGenerations[] = {1, 2, 3, 4, 5, 6, 7, 0, 77, 0x7fffffff};
 constexpr uint64_t kNumbers[] = {0,
                                  1,
                                  2,
@@ -74,7 +74,7 @@ class Follower {
   void follow_first() {
     begin(0);
     for (const std::string_view name : {"0", "1", "2", "hidden"})
-      put_system("db/" + std::string(name), varint(++incarnations_) + varint(0));
+      put_system("db/" + std::string(name), varint(++generations_) + varint(0));
     put_system("next-incarnation", varint(5));
     put_system("next-elements-id", varint(100));
     follow_written(std::string(writer_.bytes()));
@@ -96,10 +96,10 @@ class Follower {
 
   void begin(uint8_t later) { writer_.begin(kStartNs + later * weir::kNsPerS); }
   void put_system(std::string_view name, const std::string& payload) {
-    writer_.put(kSystemIncarnation, name,
+    writer_.put(kSystemGeneration, name,
                 {.type = Type::kSystem, .expire_at_ms = 0, .payload = payload});
   }
-  static std::string owner_of(Input* input) {
+  static std::string header_of(Input* input) {
     const uint64_t lists = input->byte() % 4 == 0 ? input->choose(kNumbers) : 1;
     std::string payload = varint(lists);
     for (uint64_t i = 0; i < lists % 20; ++i) payload += varint(input->choose(kNumbers));
@@ -107,7 +107,7 @@ class Follower {
   }
   void put_entry(Input* input) {
     const uint8_t how = input->byte();
-    const Incarnation incarnation = input->choose(kIncarnations);
+    const Generation generation = input->choose(kGenerations);
     const std::string name = varint(input->choose(kNumbers)) + std::string(input->choose(kKeys));
     const std::string_view key = input->choose(kKeys);
     switch (how % 8) {
@@ -117,21 +117,21 @@ class Follower {
       case 1:
         return put_system(input->choose(kSystemKeys), varint(input->choose(kNumbers)));
       case 2:
-        return writer_.erase(incarnation, key);
+        return writer_.erase(generation, key);
       case 3:
-        return writer_.erase(incarnation | kElementsBit, name);
+        return writer_.erase(generation | kElementsBit, name);
       case 4:
-        return writer_.drop(incarnation | kElementsBit, input->choose(kNumbers));
+        return writer_.drop(generation | kElementsBit, input->choose(kNumbers));
       case 5:
-        return writer_.put(incarnation | kElementsBit, name,
+        return writer_.put(generation | kElementsBit, name,
                            {.type = Type::kElement,
                             .expire_at_ms = 0,
                             .payload = std::string_view("12345678value").substr(0, 6 + how / 8)});
       default: {
         const auto type = static_cast<Type>(input->choose(kTypes));
         const int64_t expires_ms = how / 8 % 4 == 0 ? kStartNs / weir::kNsPerMs + how * 100 : 0;
-        const std::string payload = owns_elements(type) ? owner_of(input) : "value";
-        return writer_.put(incarnation, key,
+        const std::string payload = owns_elements(type) ? header_of(input) : "value";
+        return writer_.put(generation, key,
                            {.type = type, .expire_at_ms = expires_ms, .payload = payload});
       }
     }
@@ -148,7 +148,7 @@ class Follower {
   void follow_written(const std::string& record) {
     const uint64_t turn = keys_->turn();
     const Status status =
-        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        keys_->follow({.first_turn = turn + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
     check(status.ok() || status.is_refusal());
     check(keys_->turn() == (status.ok() ? turn + 1 : turn));
     check(keys_->logged_turn() == keys_->turn());
@@ -157,9 +157,9 @@ class Follower {
   // REQUIRES: there are databases.
   void open_lists(int database, std::string_view key) {
     const Ref ref = keys_->look_up(database, key);
-    OwnerView owner;
-    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return;
-    for (const ElementsId id : owner.all()) {
+    HeaderView header;
+    if (!owns_elements(ref.type()) || !parse_header(ref.value(), &header)) return;
+    for (const ElementsId id : header.all()) {
       const auto list = keys_->lists().open(database, id);
       if (!list) continue;
       size_t walked = 0;
@@ -169,7 +169,7 @@ class Follower {
   }
   void use() {
     if (!keys_->usable()) return;
-    keys_->running().begin_command(keys_->figures().instant_ns);
+    keys_->running().begin_command(keys_->metrics().instant_ns);
     for (int database = 0; database < kDatabases; ++database) {
       for (const std::string_view key : kKeys) open_lists(database, key);
       keys_->scan(database, 0, 10, [](const Seen&) {});
@@ -182,10 +182,10 @@ class Follower {
     for (int i = 0; i < 20; ++i) keys_->work().step(steady_ns_ += weir::kNsPerMs);
   }
 
-  // The member gets the office, does something and gives it away.
+  // The member is promoted, does something and is demoted.
   void be_owner(Input* input) {
     set_follows(false);
-    keys_->running().begin_command(keys_->figures().instant_ns);
+    keys_->running().begin_command(keys_->metrics().instant_ns);
     try {
       const int database = input->byte() % kDatabases;
       if (input->byte() % 3 == 0) keys_->clear(database);
@@ -213,7 +213,7 @@ class Follower {
       .databases = kDatabases, .write_back_interval_ns = 1'000'000'000'000, .follows = true};
   std::unique_ptr<Keyspace> keys_;
   TurnRecordWriter writer_;
-  uint64_t incarnations_ = 0;
+  uint64_t generations_ = 0;
   uint8_t later_ = 0;
   int64_t steady_ns_ = 0;
 };

@@ -22,7 +22,7 @@
 
 #include "base/ascii.h"
 #include "resp/numbers.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/http/conversation.h"
 #include "storage/memory/memory_store.h"
@@ -38,7 +38,7 @@ using weir::server::Server;
 using weir::server::Session;
 using weir::server::http::Clients;
 using weir::server::http::Conversation;
-using weir::server::http::Port;
+using weir::server::http::ListenerKind;
 using weir::storage::MemoryDisk;
 using weir::storage::MemoryStore;
 
@@ -69,11 +69,11 @@ class World {
   explicit World(Input* input) : input_(*input), config_(config_from(input)) {
     const uint8_t byte = input->byte();
     disk_->deferred = (byte & 1) != 0;
-    if (byte & 2) port_ = Port::kMetrics;
+    if (byte & 2) listener_ = ListenerKind::kMetrics;
     disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_families(), weir::server::Seeds());
+        weir::server::command_lists(), weir::server::Seeds());
     check(server_->open().ok());
     clients_ =
         std::make_unique<Clients>(server_.get(), weir::server::http::of_requests(server_.get()));
@@ -138,7 +138,7 @@ class World {
       if (!session) return;
       client->session = *session;
       client->conversation =
-          std::make_unique<Conversation>(server_.get(), *session, clients_.get(), port_);
+          std::make_unique<Conversation>(server_.get(), *session, clients_.get(), listener_);
     }
     if (client->session->closing() || client->conversation->has_more() ||
         !client->conversation->takes_more())
@@ -156,7 +156,7 @@ class World {
     for (Client& client : all_) {
       if (client.session != nullptr) read(&client);
     }
-    check(port_ == Port::kMetrics || answers_ <= server_->report().stats.http_requests);
+    check(listener_ == ListenerKind::kMetrics || answers_ <= server_->report().stats.http_requests);
   }
 
   void read(Client* client) {
@@ -230,7 +230,7 @@ class World {
   std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
   std::unique_ptr<Server> server_;
   std::unique_ptr<Clients> clients_;
-  Port port_ = Port::kRequests;
+  ListenerKind listener_ = ListenerKind::kRequests;
   std::array<Client, 4> all_;
   uint64_t answers_ = 0;
 };

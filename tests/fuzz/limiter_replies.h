@@ -30,20 +30,20 @@ inline void check_rest(int64_t remaining, int64_t limit, bool allowed, const Bey
 }
 
 // Checks the six integers at the front of an array.
-inline void check_figures(const Value& verdict, const Beyond& beyond) {
+inline void check_integers(const Value& verdict, const Beyond& beyond) {
   check(verdict.elements.size() >= 6);
   for (size_t i = 0; i < 6; ++i) check(verdict.elements[i].type == Value::Type::kInteger);
-  const auto figure = [&](size_t i) { return verdict.elements[i].integer; };
-  if (beyond.fixed && figure(5) == -1 && figure(1) <= 0) {
-    const int64_t none = figure(1);
-    check(none == -1 ? figure(0) == 1 : figure(0) == 0 || beyond.shadow);
-    check(figure(2) == none && figure(3) == -1 - none && figure(4) == -1 - none);
+  const auto integer = [&](size_t i) { return verdict.elements[i].integer; };
+  if (beyond.fixed && integer(5) == -1 && integer(1) <= 0) {
+    const int64_t none = integer(1);
+    check(none == -1 ? integer(0) == 1 : integer(0) == 0 || beyond.shadow);
+    check(integer(2) == none && integer(3) == -1 - none && integer(4) == -1 - none);
     return;
   }
-  check(figure(0) == 0 || figure(0) == 1);
-  check_rest(figure(2), figure(1), figure(0) == 1, beyond);
-  check(figure(3) >= -1 && figure(4) >= -1 && figure(5) >= -1);
-  if (!beyond.shadow) check((figure(0) == 1) == (figure(3) == 0));
+  check(integer(0) == 0 || integer(0) == 1);
+  check_rest(integer(2), integer(1), integer(0) == 1, beyond);
+  check(integer(3) >= -1 && integer(4) >= -1 && integer(5) >= -1);
+  if (!beyond.shadow) check((integer(0) == 1) == (integer(3) == 0));
 }
 
 // The value of a name in a map that RESP2 sends as an array.
@@ -89,13 +89,13 @@ inline void check_verdict(std::string_view request, const Value& verdict) {
                       .indebted = may_owe(request),
                       .fixed = by_policy};
   if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
-  check_figures(verdict, beyond);
+  check_integers(verdict, beyond);
 }
 
 inline void check_many(std::string_view request, const Value& reply) {
   const Beyond beyond{.shadow = true, .fixed = has(request, " POLICY")};
   if (!has(request, " FULL")) {
-    for (size_t i = 2; i < reply.elements.size(); ++i) check_figures(reply.elements[i], beyond);
+    for (size_t i = 2; i < reply.elements.size(); ++i) check_integers(reply.elements[i], beyond);
     return;
   }
   check(field(reply, "index").integer >= -1);
@@ -127,8 +127,8 @@ inline void check_info(const Value& info) {
     check(most >= 1 && remaining <= most);
     check_shown(field(limit, "parameters").text);
   }
-  for (const char* figure : {"bookings", "holds", "banned_ms", "waiting"}) {
-    check(field(info, figure).integer >= 0);
+  for (const char* name : {"bookings", "holds", "banned_ms", "waiting"}) {
+    check(field(info, name).integer >= 0);
   }
 }
 
@@ -138,9 +138,9 @@ inline void check_reply(std::string_view request, const Value& reply) {
       request.starts_with("RL.ACQUIRE")) {
     if (!reply.is_null()) check_verdict(request, reply);
   } else if (request.starts_with("RL.REFUND")) {
-    if (!reply.is_null()) check_figures(reply, {.shadow = true});
+    if (!reply.is_null()) check_integers(reply, {.shadow = true});
   } else if (request.starts_with("RL.SETTLE")) {
-    if (!reply.is_null()) check_figures(reply, {.shadow = true});
+    if (!reply.is_null()) check_integers(reply, {.shadow = true});
   } else if (request.starts_with("RL.MTAKE")) {
     check_many(request, reply);
   } else if (request.starts_with("RL.RESERVE")) {

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "server/rdb/envelope.h"
@@ -85,7 +85,7 @@ class World {
     disk_->steady_ns = [this] { return clock_.steady_ns(); };
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        server::command_families(), server::Seeds());
+        server::command_lists(), server::Seeds());
     server_->limiters().ids.count_up();
     check(server_->open().ok());
     server_->tick();
@@ -199,7 +199,7 @@ class World {
 
   void pass_to_next_wait(int64_t besides_ns) {
     const int64_t wait_ns = server_->next_wait_ns();
-    trace("passes to the next wait: " + std::to_string(wait_ns));
+    trace("write-backs to the next wait: " + std::to_string(wait_ns));
     if (wait_ns != server::kNotDue) clock_.pass(std::max<int64_t>(wait_ns + besides_ns, 0));
     end_turn();
   }
@@ -342,7 +342,7 @@ class World {
     info.is_error() ? check(info.text.starts_with("WRONGTYPE")) : check_info(info);
   }
 
-  // What has expired unseen on the disk leaves it with a pass.
+  // What has expired unseen on the disk leaves it with a write-back.
   void rest() {
     ask_line(0, "SET rests 1");
     clock_.pass(kNsPerS);

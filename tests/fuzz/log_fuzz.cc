@@ -71,11 +71,11 @@ void check_file(std::string_view bytes) {
 Status write_again(const TurnEntry& entry, TurnRecordWriter* writer) {
   if (entry.dropped) {
     Reader reader(entry.key);
-    writer->drop(entry.incarnation, reader.varint());
+    writer->drop(entry.generation, reader.varint());
   } else if (entry.erased) {
-    writer->erase(entry.incarnation, entry.key);
+    writer->erase(entry.generation, entry.key);
   } else {
-    writer->put(entry.incarnation, entry.key, entry.value);
+    writer->put(entry.generation, entry.key, entry.value);
   }
   return {};
 }
@@ -106,7 +106,7 @@ void check_key(std::string_view bytes) {
   append_stored_key(&written, *key);
   check(written.size() == bytes.size());
   const auto again = parse_stored_key(written);
-  check(again && again->incarnation == key->incarnation && again->position == key->position);
+  check(again && again->generation == key->generation && again->key_order == key->key_order);
   check(again->key == key->key);
 }
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "server/rdb/body.h"
@@ -47,7 +47,7 @@ class World {
  public:
   World()
       : server_(
-            {}, &clock_, [this] { return store(); }, weir::server::command_families(),
+            {}, &clock_, [this] { return store(); }, weir::server::command_lists(),
             weir::server::Seeds()) {
     check(server_.open().ok());
     const auto session = server_.connect({});

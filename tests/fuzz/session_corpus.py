@@ -157,7 +157,7 @@ CASES = {
                    deferred=1),
     "late_sync": case(say(0, "SET a 1"), wait(31), say(0, "SET b 1"), wait(32), say(1, "SET c 1"), STEP_STORE, TURN,
                       deferred=1),
-    "pass_fails": case(say(0, *STRINGS), wrong(6), wait(30), TURN, TURN, TURN, TURN, wrong(11), say(0, *STRINGS),
+    "write_back_fails": case(say(0, *STRINGS), wrong(6), wait(30), TURN, TURN, TURN, TURN, wrong(11), say(0, *STRINGS),
                        write_back=7),
     "read_fails": case(say(0, "MSET a 1 b 2 c 3"), wait(30), TURN, TURN, TURN, TURN, wrong(7), say(0, "SETNX a 5"),
                        wrong(8), say(0, "KEYS *", "GET a"), bounds=32, write_back=7),

@@ -9,7 +9,7 @@
 //     0, 1, 2  a chunk: one byte of length (for 2, two bytes, low first), then so many bytes
 //     3        the turn ends, and the replies are read
 //     4        a chore tick
-//     5        time passes: one byte, the exponent of 2 in nanoseconds
+//     5        time write-backs: one byte, the exponent of 2 in nanoseconds
 //     6        one byte says what goes wrong (see misfortune())
 //     7        the session's kept requests go on
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 #include "base/time_units.h"
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
 #include "storage/memory/memory_store.h"
@@ -106,7 +106,7 @@ class World {
   void start() {
     server_ = std::make_unique<Server>(
         config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_families(), weir::server::Seeds());
+        weir::server::command_lists(), weir::server::Seeds());
     check(server_->open().ok());
     clients_ = {};
   }
@@ -207,7 +207,7 @@ class World {
         faults.sync = when;
         return;
       case 6:
-        faults.pass = when;
+        faults.write_back = when;
         return;
       case 7:
         faults.get = when;

@@ -1,7 +1,7 @@
 // Whatever a peer sends before, in or after its handshake, a stream answers and leaves no error
-// behind. An even first byte: the rest is what a stranger sends. An odd one: a client of OpenSSL
-// has shaken hands, and the rest is what comes on its wire then. Bytes arrive in portions whose
-// size the second byte says.
+// behind. An even first byte: the rest is what an unknown client sends. An odd one: a client of
+// OpenSSL has shaken hands, and the rest is what comes on its wire then. Bytes arrive in portions
+// whose size the second byte says.
 #include <openssl/err.h>
 
 #include <algorithm>

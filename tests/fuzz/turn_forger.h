@@ -13,14 +13,14 @@
 #include "base/time_units.h"
 #include "storage/format/codec.h"
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/format/record.h"
 #include "tests/fuzz/fuzz_input.h"
 
 namespace weir::fuzz {
 
 using storage::ElementsId;
-using storage::Incarnation;
+using storage::Generation;
 using storage::Type;
 
 inline constexpr uint64_t kNumbers[] = {0, 1, 2, 3, 5, 8, 20, 128, 4000, 4097, 1 << 20, UINT64_MAX};
@@ -35,7 +35,7 @@ inline std::string varint(uint64_t number) {
 }
 
 struct Change {
-  Incarnation incarnation = 0;
+  Generation generation = 0;
   std::string key = {};
   Type type = Type::kNone;  // none: it is erased
   int64_t expire_at_ms = 0;
@@ -54,13 +54,13 @@ class TurnForger {
       check(
           storage::parse_turn_record(record, &instant_ns, [this](const storage::TurnEntry& entry) {
             if (entry.dropped) return storage::Status();
-            Change change{.incarnation = entry.incarnation, .key = std::string(entry.key)};
+            Change change{.generation = entry.generation, .key = std::string(entry.key)};
             if (!entry.erased) {
               change.type = entry.value.type;
               change.expire_at_ms = entry.value.expire_at_ms;
               change.payload = entry.value.payload;
             }
-            records_[{entry.incarnation, change.key}] = std::move(change);
+            records_[{entry.generation, change.key}] = std::move(change);
             return storage::Status();
           }).ok());
     }
@@ -76,7 +76,7 @@ class TurnForger {
     std::vector<Change> changes;
     for (int count = input_.byte() % 6; count >= 0; --count) changes.push_back(any_change());
     std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-      return (a.incarnation == 0) > (b.incarnation == 0);
+      return (a.generation == 0) > (b.generation == 0);
     });
     storage::TurnRecordWriter writer;
     writer.begin(now_ns_ = instant_ns);
@@ -84,14 +84,14 @@ class TurnForger {
     for (const Change& change : changes) {
       if (change.dropped) {
         storage::Reader id(change.key);
-        writer.drop(change.incarnation, id.varint());
+        writer.drop(change.generation, id.varint());
       } else if (change.type == Type::kNone) {
-        writer.erase(change.incarnation, change.key);
+        writer.erase(change.generation, change.key);
       } else {
-        writer.put(change.incarnation, change.key,
+        writer.put(change.generation, change.key,
                    {change.type, change.expire_at_ms, change.payload});
       }
-      const bool is_key = change.incarnation != 0 && !storage::holds_elements(change.incarnation);
+      const bool is_key = change.generation != 0 && !storage::holds_elements(change.generation);
       if (is_key && std::find(keys_.begin(), keys_.end(), change.key) == keys_.end())
         keys_.push_back(change.key);
     }
@@ -101,9 +101,9 @@ class TurnForger {
  private:
   ElementsId any_id() {
     const Change& other = *input_.choose(all_);
-    storage::OwnerView owner;
-    if (storage::owns_elements(other.type) && storage::parse_owner(other.payload, &owner))
-      return owner.ids[0];
+    storage::HeaderView header;
+    if (storage::owns_elements(other.type) && storage::parse_header(other.payload, &header))
+      return header.ids[0];
     const uint64_t number = input_.choose(kNumbers);
     return number + input_.byte() % 3;
   }
@@ -112,16 +112,16 @@ class TurnForger {
     for (ElementsId& id : ids) id = any_id();
     return ids;
   }
-  static std::string owner_of(const std::vector<ElementsId>& ids, std::string_view rest) {
+  static std::string header_of(const std::vector<ElementsId>& ids, std::string_view rest) {
     std::string payload = varint(ids.size());
     for (const ElementsId id : ids) payload += varint(id);
     return payload.append(rest);
   }
   std::string rest_of(const Change& change) {
-    storage::OwnerView owner;
-    const bool is_owner =
-        storage::owns_elements(change.type) && storage::parse_owner(change.payload, &owner);
-    return is_owner ? std::string(owner.rest) : change.payload;
+    storage::HeaderView header;
+    const bool is_header =
+        storage::owns_elements(change.type) && storage::parse_header(change.payload, &header);
+    return is_header ? std::string(header.rest) : change.payload;
   }
   void bend(std::string* bytes) {
     for (int changes = input_.byte() % 3; changes >= 0; --changes) {
@@ -150,7 +150,7 @@ class TurnForger {
         break;
       case 3: {  // another list, or none, or others'
         const std::string rest = rest_of(change);
-        change.payload = owner_of(any_ids(), rest);
+        change.payload = header_of(any_ids(), rest);
         if (!storage::owns_elements(change.type)) change.type = input_.choose(kTypes);
         break;
       }
@@ -159,10 +159,10 @@ class TurnForger {
         break;
       case 5:
         change = {
-            .incarnation = 1 | storage::kElementsBit, .key = varint(any_id()), .dropped = true};
+            .generation = 1 | storage::kElementsBit, .key = varint(any_id()), .dropped = true};
         break;
       case 6:
-        change = {.incarnation = 1 | storage::kElementsBit,
+        change = {.generation = 1 | storage::kElementsBit,
                   .key = varint(any_id()).append(input_.take(how / 10)),
                   .type = Type::kElement,
                   .payload = std::string(input_.take(8 + how % 7))};
@@ -173,10 +173,10 @@ class TurnForger {
         break;
       case 8: {  // a key without elements
         const auto ids = any_ids();
-        change = {.incarnation = 1,
+        change = {.generation = 1,
                   .key = "k",
                   .type = input_.choose(kTypes),
-                  .payload = owner_of(ids, std::string_view("\0", how & 16 ? 1 : 0))};
+                  .payload = header_of(ids, std::string_view("\0", how & 16 ? 1 : 0))};
         break;
       }
       default:
@@ -187,7 +187,7 @@ class TurnForger {
 
   Input& input_;
   int64_t now_ns_ = 1'700'000'000 * kNsPerS;
-  std::map<std::pair<Incarnation, std::string>, Change> records_;
+  std::map<std::pair<Generation, std::string>, Change> records_;
   std::vector<const Change*> all_;  // that are there
   std::vector<std::string> keys_;   // that the last turn named
 };

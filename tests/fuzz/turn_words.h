@@ -5,7 +5,7 @@
 
 namespace weir::fuzz {
 
-// What the honest owner has done before.
+// What the honest primary has done before.
 inline constexpr std::string_view kHonest[] = {
     "SET s v",
     "SET e x EX 10000",

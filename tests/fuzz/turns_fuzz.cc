@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -52,7 +52,7 @@ class World {
     config.protected_mode = false;
     server_ = std::make_unique<Server>(
         config, &clock_, [this] { return std::make_unique<ToldStore>(disk_, &told_); },
-        server::command_families(), server::Seeds());
+        server::command_lists(), server::Seeds());
     server_->limiters().ids.count_up();
     check(server_->open().ok());
     session_ = server_->connect({}).value();
@@ -136,14 +136,14 @@ class World {
   }
   storage::Keyspace& keys() { return server_->keys(); }
 
-  // The server loses its office, follows a turn, and gets it again.
+  // The server is demoted, follows a turn, and is promoted again.
   void follow_hostile() {
     set_follows(true);
     check(keys().reopen(storage::Keep::kCommitted).ok());
     const uint64_t turn = keys().turn();
-    const std::string record = forger_.turn(keys().figures().instant_ns + input_.byte() * kNsPerMs);
+    const std::string record = forger_.turn(keys().metrics().instant_ns + input_.byte() * kNsPerMs);
     const storage::Status status =
-        keys().follow({.first_turn = turn + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        keys().follow({.first_turn = turn + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
     trace("follow: " + status.message());
     check(status.ok() || status.is_refusal());
     check(keys().turn() == (status.ok() ? turn + 1 : turn));

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "integration"))
 
 import harness  # noqa: E402
-from support.resp import figures  # noqa: E402
+from support.resp import metrics  # noqa: E402
 
 # The role that the README recommends.
 SHOP = ("+@ratelimit", "+ping", "+select", "+client|setinfo", "+client|setname", "~shop:*")
@@ -158,7 +158,7 @@ class Arena:
         """What the server says that held its loop longest, if that was over 10 ms."""
         try:
             with contextlib.closing(Client(self.server.port, 2)) as probe:
-                shown = figures(probe.call("INFO"))
+                shown = metrics(probe.call("INFO"))
         except (*GONE, harness.Refused):
             return "-"
         name = shown.get("loop_held_longest", "")

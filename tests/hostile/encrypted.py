@@ -4,7 +4,7 @@ import socket
 import ssl
 import time
 
-from arena import figures, harness
+from arena import metrics, harness
 from attacks import attack
 from support.certificates import Certificates
 
@@ -32,8 +32,8 @@ def hello(context):
     return outgoing.read()
 
 
-def figure(client, name):
-    return int(figures(client.call("INFO", "weir"))[name])
+def metric(client, name):
+    return int(metrics(client.call("INFO", "weir"))[name])
 
 
 def half_handshakes(arena, algorithm, waits):
@@ -50,7 +50,7 @@ def half_handshakes(arena, algorithm, waits):
         for attacker in sockets if waits else []:
             attacker.sendall(first)
         arena.watch(2)
-        pending = figure(admin, "tls_handshakes_pending")
+        pending = metric(admin, "tls_handshakes_pending")
         arena.expect(pending == HALF, f"{pending} handshakes are pending, and not {HALF}")
         began = time.monotonic()
         with harness.Client(port, context=context) as client:
@@ -83,7 +83,7 @@ def tls_silent(arena):
         for _ in range(2500):
             sockets.append(socket.create_connection(("127.0.0.1", port)))
         arena.watch(0.5)
-        pending = figure(admin, "tls_handshakes_pending")
+        pending = metric(admin, "tls_handshakes_pending")
         arena.expect(pending <= 2048, f"{pending} handshakes are pending")
         with harness.Client(port, context=context) as client:
             arena.expect(client.call("PING") == "PONG", "nobody else gets in")

@@ -8,7 +8,7 @@ bound and a rest; whoever keeps the most is disconnected.
 import contextlib
 import time
 
-from arena import GONE, Client, figures, harness
+from arena import GONE, Client, metrics, harness
 from attacks import attack
 
 NAME_BYTES = 60_000  # below the longest key by default, 64 kb
@@ -23,7 +23,7 @@ def name_of(number, size=NAME_BYTES):
 
 def told_by(arena):
     with contextlib.closing(Client(arena.server.port, 30)) as admin:
-        return figures(admin.call("INFO"))
+        return metrics(admin.call("INFO"))
 
 
 def keep(arena, requests_of, connections, user=None, writes=False, leaves=lambda i: False):

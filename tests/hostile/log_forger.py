@@ -5,7 +5,7 @@ storage/FORMAT.md and storage/replication/FORMAT.md have the grammar.
 import random
 import struct
 
-ELEMENTS = 1 << 31  # added to a database's incarnation: that of its elements
+ELEMENTS = 1 << 31  # added to a database's generation: that of its elements
 PUT, ERASED, DROPPED = 1, 2, 3
 STRING, LIMITER, ELEMENT, HASH, LIST, SET, ZSET, ENTRIES = 2, 3, 15, 16, 17, 18, 19, 20
 
@@ -53,11 +53,11 @@ def text(data):
     return varint(len(data)) + data
 
 
-def put(incarnation, name, kind, payload):
-    return bytes([PUT]) + varint(incarnation) + text(name) + text(bytes([1, kind]) + payload)
+def put(generation, name, kind, payload):
+    return bytes([PUT]) + varint(generation) + text(name) + text(bytes([1, kind]) + payload)
 
 
-def owner(name, kind, lists, rest=b"\0"):
+def header(name, kind, lists, rest=b"\0"):
     return put(1, name, kind, varint(len(lists)) + b"".join(map(varint, lists)) + rest)
 
 
@@ -65,8 +65,8 @@ def element(of_list, member, order, value=b""):
     return put(1 | ELEMENTS, varint(of_list) + member, ELEMENT, struct.pack(">Q", order) + value)
 
 
-def erased(incarnation, name):
-    return bytes([ERASED]) + varint(incarnation) + text(name)
+def erased(generation, name):
+    return bytes([ERASED]) + varint(generation) + text(name)
 
 
 def dropped(of_list):
@@ -83,17 +83,17 @@ class Log:
     def __init__(self, path):
         with open(path, "rb") as file:
             self.data = file.read()
-        self.lists = {}  # of each owner, by its key
+        self.lists = {}  # of each header, by its key
         at = 0
         while at + 24 <= len(self.data):
-            size, self.position, sum64 = struct.unpack_from("<IQQ", self.data, at)
+            size, self.log_index, sum64 = struct.unpack_from("<IQQ", self.data, at)
             self._read(sum64, self.data[at + 24:at + 24 + size])
             at += 24 + size
 
     def _read(self, sum64, record):
         self.shard = record[11:19]
         if record[2] == 2:  # CLAIM
-            self.epoch = struct.pack("<QQ", self.position, sum64)
+            self.epoch = struct.pack("<QQ", self.log_index, sum64)
         if record[2] != 3:  # TURNS
             return
         first = struct.unpack_from("<Q", record, 35)[0]
@@ -109,20 +109,20 @@ class Log:
         at = 9
         while at < len(turn):
             operation = turn[at]
-            incarnation, at = read_varint(turn, at + 1)
+            generation, at = read_varint(turn, at + 1)
             size, at = read_varint(turn, at)
             name, at = turn[at:at + size], at + size
             if operation != PUT:
                 continue
             size, at = read_varint(turn, at)
             value, at = turn[at:at + size], at + size
-            if incarnation and incarnation < ELEMENTS and value[1] & 127 >= HASH:
+            if generation and generation < ELEMENTS and value[1] & 127 >= HASH:
                 self.lists[name] = read_varint(value, 3 if value[1] < 128 else 11)[0]
 
     def with_turn(self, *entries):
-        """The log with one turn more, of the owner's epoch."""
+        """The log with one turn more, of the primary's epoch."""
         turn = b"\1" + struct.pack("<Q", self.instant + 1) + b"".join(entries)
         record = (b"W\1\3" + random.randbytes(8) + self.shard + self.epoch
                   + struct.pack("<Q", self.turn + 1) + varint(1) + text(turn))
-        head = struct.pack("<IQQ", len(record), self.position + 1, crc(CRC64, (1 << 64) - 1, record))
+        head = struct.pack("<IQQ", len(record), self.log_index + 1, crc(CRC64, (1 << 64) - 1, record))
         return self.data + head + struct.pack("<I", crc(CRC32C, (1 << 32) - 1, head)) + record

@@ -1,4 +1,4 @@
-"""Who can write to a shard's log writes turns that no owner makes: a member stops, says which turn
+"""Who can write to a shard's log writes turns that no primary makes: a member stops, says which turn
 and which key, and lives."""
 
 import contextlib
@@ -11,7 +11,7 @@ import harness
 from arena import GONE
 from attacks import attack
 from log_forger import (ELEMENTS, ENTRIES, HASH, LIMITER, LIST, SET, STRING, ZSET, Log, dropped, element, erased,
-                        owner, put, system, varint)
+                        header, put, system, varint)
 from support.resp import pairs
 
 HONEST = [("HSET", "h", "f", "v"), ("RPUSH", "l", "a", "b"), ("SADD", "t", "x", "y"),
@@ -112,38 +112,38 @@ def log_empty_lists(arena):
     arena.ends_at += 100
     shard = Shard(arena)
     for kind, commands in COMMANDS.items():
-        attempt(shard, f"type {kind}", [owner(b"k", kind, [128])], commands + COMMON)
+        attempt(shard, f"type {kind}", [header(b"k", kind, [128])], commands + COMMON)
     shard.arena.note(f"{len(COMMANDS)} turns")
 
 
 @attack
 def log_bent_turns(arena):
-    """Lists of two owners, elements of nobody, wrong orders, bent limiters and numbers run back."""
+    """Lists of two headers, elements of nobody, wrong orders, bent limiters and numbers run back."""
     arena.ends_at += 100
     shard = Shard(arena)
     mine = shard.log.lists
     limiter = varint(1) + b"\x01\x7f"
     turns = {
-        "two owners": [owner(b"k", SET, [mine[b"t"]])],
-        "two owners in a turn": [owner(b"k", SET, [128]), owner(b"j", SET, [128]), element(128, b"x", 2**64 - 1)],
-        "another type": [owner(b"t", ZSET, [mine[b"t"]])],
-        "two lists": [owner(b"k", SET, [128, 129]), element(128, b"x", 2**64 - 1)],
-        "drops its own": [owner(b"t", SET, [mine[b"t"]]), dropped(mine[b"t"])],
-        "order of a set": [owner(b"k", SET, [128]), element(128, b"x", 5)],
-        "no number": [owner(b"k", ZSET, [128]), element(128, b"x", 2**64 - 1)],
-        "member of a list": [owner(b"k", LIST, [128]), element(128, b"short", 5, b"v")],
-        "a form": [owner(b"k", HASH, [128], b"\x09"), element(128, b"f", 0, b"v")],
+        "two headers": [header(b"k", SET, [mine[b"t"]])],
+        "two headers in a turn": [header(b"k", SET, [128]), header(b"j", SET, [128]), element(128, b"x", 2**64 - 1)],
+        "another type": [header(b"t", ZSET, [mine[b"t"]])],
+        "two lists": [header(b"k", SET, [128, 129]), element(128, b"x", 2**64 - 1)],
+        "drops its own": [header(b"t", SET, [mine[b"t"]]), dropped(mine[b"t"])],
+        "order of a set": [header(b"k", SET, [128]), element(128, b"x", 5)],
+        "no number": [header(b"k", ZSET, [128]), element(128, b"x", 2**64 - 1)],
+        "member of a list": [header(b"k", LIST, [128]), element(128, b"short", 5, b"v")],
+        "a form": [header(b"k", HASH, [128], b"\x09"), element(128, b"f", 0, b"v")],
         "twice": [put(1, b"k", STRING, b"v"), erased(1, b"k")],
         "a limiter": [put(1, b"k", LIMITER, limiter)],
         "a limiter's lists": [put(1, b"k", ENTRIES, varint(1) + varint(128) + b"\x01\x01\x1e\xf3\x01\x10"
                                   + b"\0\x94\x5f\xad\xfe\x9c\x97\x17")],
         "scripts": [system(b"scripts", b"\xff")],
         "ids run back": [system(b"next-elements-id", varint(1))],
-        "no owner": [element(5000, b"x", 5)],
+        "no header": [element(5000, b"x", 5)],
     }
     for name, entries in turns.items():
         key = {"another type": "t", "drops its own": "t", "scripts": "scripts"}.get(name, "k")
-        known = None if name in ("ids run back", "no owner", "two owners in a turn") else key
+        known = None if name in ("ids run back", "no header", "two headers in a turn") else key
         attempt(shard, name, entries, [("PING",), ("GET", "k"), ("SPOP", "t"), ("RL.INFO", "r")], known)
 
 

@@ -9,7 +9,7 @@ import time
 
 import harness
 import postgres
-from support.resp import figures, pairs
+from support.resp import metrics, pairs
 
 
 class Journal(threading.Thread):
@@ -118,7 +118,7 @@ class ShardTest(harness.ServerTest):
     def serves(self, server):
         return server.process.poll() is None and self.status(server)["serves"] == 1
 
-    def owner_of(self, *servers):
+    def primary_of(self, *servers):
         harness.wait_until(lambda: any(self.serves(server) for server in servers), "somebody serves")
         return next(server for server in servers if self.serves(server))
 
@@ -132,20 +132,20 @@ class ShardTest(harness.ServerTest):
         members = map(pairs, self.status(server)["members"])
         return {int(one["address"].rpartition(":")[2]): one for one in members}
 
-    def hand_over(self, owner, to):
-        """Gives the office away once the owner knows of the other one."""
+    def switch_over(self, primary, to):
+        """Makes a switchover once the primary knows of the other one."""
         node = self.status(to)["node"]
 
         def given():
             try:
-                return owner.call("WEIR", "HANDOVER", node) == "OK"
+                return primary.call("WEIR", "SWITCHOVER", node) == "OK"
             except harness.Refused as refused:
                 self.assertIn("no standby of that name is there", str(refused))
                 return False
-        harness.wait_until(given, "the owner knows of the other one")
+        harness.wait_until(given, "the primary knows of the other one")
 
     def info(self, server):
-        return figures(server.call("INFO", "replication"))
+        return metrics(server.call("INFO", "replication"))
 
     # Little of the log stays; what is in the state files says how much may go.
     TRIMS = {"log_retention_bytes": "256kb", "log_bytes_max": "4mb", "write_back_interval_ms": "100"}

@@ -47,9 +47,9 @@ class Alerts(harness.ServerTest):
         self.ports = {}
         self.a, self.b = (self.member(name) for name in "ab")
         self.a.start()
-        harness.wait_until(lambda: self.figure(self.a, "weir_shard_serves") == 1, "the first serves")
+        harness.wait_until(lambda: self.metric(self.a, "weir_shard_serves") == 1, "the first serves")
         self.b.start()
-        harness.wait_until(lambda: self.figure(self.a, "weir_members_seen") == 2, "they see one another")
+        harness.wait_until(lambda: self.metric(self.a, "weir_members_seen") == 2, "they see one another")
         self.start_prometheus()
 
     def member(self, name):
@@ -109,7 +109,7 @@ class Alerts(harness.ServerTest):
 
         harness.wait_until(have_fired, f"{names} fire")
 
-    def figure(self, server, name):
+    def metric(self, server, name):
         return float(re.search(rf"(?m)^{name} (\S+)$", self.http(server, "metrics_port", "/metrics")[1])[1])
 
     def http(self, server, port, path):
@@ -131,7 +131,7 @@ class Alerts(harness.ServerTest):
             self.assertEqual(self.firing(), set())
             time.sleep(0.3)
         for fault in (self.limiting, self.logins, self.gate_without_verdicts, self.denials, self.connections,
-                      self.checkpoint, self.standby_dies, self.old_and_expiring, self.owner_dies):
+                      self.checkpoint, self.standby_dies, self.old_and_expiring, self.primary_dies):
             with self.subTest(fault.__name__):
                 fault()
 
@@ -190,7 +190,7 @@ class Alerts(harness.ServerTest):
             self.assert_fires("WeirDown")
             self.b.start()
             harness.wait_until(lambda: "WeirDown" not in self.firing() and
-                               self.figure(self.b, "weir_uptime_in_seconds") >= 2, "it is back")
+                               self.metric(self.b, "weir_uptime_in_seconds") >= 2, "it is back")
         self.assert_fires("WeirRestarts")
 
     def old_and_expiring(self):
@@ -203,10 +203,10 @@ class Alerts(harness.ServerTest):
         self.assert_fires("WeirCheckpointOld", "WeirCertificateEnds")
         self.assertIn("put a new one in its place", self.b.log())
 
-    def owner_dies(self):
+    def primary_dies(self):
         """And the standby takes its time."""
         self.a.stop(signal.SIGKILL)
-        self.assert_fires("WeirNoOwner")
+        self.assert_fires("WeirNoPrimary")
 
     def test_metrics_of_shards_and_certificates_that_alerts_and_board_ask_for(self):
         self.speak_tls(self.b)

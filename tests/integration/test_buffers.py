@@ -1,5 +1,5 @@
 """What waits between a client and the server: replies that are not read, requests that cannot run
-yet, and requests of strangers that never end."""
+yet, and requests of unauthenticated clients that never end."""
 
 import threading
 
@@ -55,7 +55,7 @@ class Buffers(harness.ServerTest):
             for i in range(count):
                 self.assertEqual(client.read(), b"%d" % i)
 
-    def test_a_stranger_does_not_stay(self):
+    def test_an_unauthenticated_client_does_not_stay(self):
         server = self.memory_server("--authentication-timeout", "1", requirepass="secret")
         with server.connect() as friend:
             self.assertEqual(friend.call("AUTH", "secret"), "OK")
@@ -65,7 +65,7 @@ class Buffers(harness.ServerTest):
                 self.assert_closed(silent)
             self.assertEqual(friend.call("PING"), "PONG")
 
-    def test_a_strangers_request_is_bounded(self):
+    def test_an_unauthenticated_clients_request_is_bounded(self):
         server = self.memory_server(requirepass="secret")
         with server.connect() as client:
             whole = b"$16000\r\n" + b"x" * 16000 + b"\r\n"

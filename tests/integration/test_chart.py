@@ -112,6 +112,8 @@ class Rendered(harness.ServerTest):
             self.assertEqual(one[1] + 1, next_one[0])
         self.assertIn("--cluster-announce-hostname", text)
         self.assertIn("cluster-enabled yes", self.accepted(text, topology=topology))
+        far = self.render(*PASSWORD, "--set", "cluster.owners=3,cluster.epoch=90000,cluster.epochJump=true")
+        self.assertIn("epoch 90000 jump\n", block(far, "topology"))
 
     def test_tls_alone(self):
         text = self.render(*PASSWORD, "--set", "tls.existingSecret=cert", "--set", "tls.only=true",

@@ -14,7 +14,7 @@ from backup import BackupTest, flip, on_terminal, picture, run
 class Check(BackupTest):
     def test_it_says_what_is_there_and_changes_nothing(self):
         server = self.stopped()
-        Path(server.data, "pass.sst").write_text("left of a pass", encoding="utf-8")
+        Path(server.data, "pass.sst").write_text("left of a write-back", encoding="utf-8")
         before = picture(server.data)
         code, out, err = run("--check", server.data)
         self.assertEqual((code, err), (0, ""))

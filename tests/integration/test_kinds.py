@@ -12,7 +12,7 @@ class Kinds(harness.ServerTest):
     # Those whom `timeout` leaves alone, since they wait for weir.
     WAIT_FOR_WEIR = {"subscriber", "monitor", "blocked", "waiter"}
     # No session yet, so CLIENT LIST does not have it.
-    STRANGERS = {"tls handshake"}
+    UNAUTHENTICATED = {"tls handshake"}
 
     def start_all(self, **options):
         """A server, and a connection of each kind, by its name."""
@@ -74,7 +74,7 @@ class Kinds(harness.ServerTest):
         server, sockets = self.start_all()
         with server.connect() as admin:
             for name, connection in sockets.items():
-                if name in self.STRANGERS:
+                if name in self.UNAUTHENTICATED:
                     continue
                 address = "%s:%d" % connection.getsockname()
                 self.assertEqual(admin.call("CLIENT", "KILL", "ADDR", address), 1, name)
@@ -85,7 +85,7 @@ class Kinds(harness.ServerTest):
         server, sockets = self.start_all(timeout=1)
         time.sleep(2.5)
         for name, connection in sockets.items():
-            if name in self.STRANGERS:
+            if name in self.UNAUTHENTICATED:
                 continue
             self.assertEqual(self.is_closed(connection, 0.3), name not in self.WAIT_FOR_WEIR, name)
 

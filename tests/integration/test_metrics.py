@@ -134,17 +134,17 @@ class Metrics(harness.ServerTest):
             other.call("RPUSH", "list", "a")
             one.read()
         there = self.get("/metrics")[2]
-        figures = dict(line.rsplit(" ", 1) for line in there.splitlines() if line[0] != "#")
-        self.assertEqual(figures['weir_command_waits_total{command="blpop",end="served"}'], "1")
-        self.assertGreater(float(figures['weir_command_wait_duration_seconds_sum{command="blpop"}']), 0)
+        metrics = dict(line.rsplit(" ", 1) for line in there.splitlines() if line[0] != "#")
+        self.assertEqual(metrics['weir_command_waits_total{command="blpop",end="served"}'], "1")
+        self.assertGreater(float(metrics['weir_command_wait_duration_seconds_sum{command="blpop"}']), 0)
         disk = os.statvfs(server.data)
-        self.assertEqual(int(figures["weir_disk_bytes"]), disk.f_blocks * disk.f_frsize)
-        self.assertAlmostEqual(int(figures["weir_disk_free_bytes"]) / disk.f_frsize, disk.f_bavail,
+        self.assertEqual(int(metrics["weir_disk_bytes"]), disk.f_blocks * disk.f_frsize)
+        self.assertAlmostEqual(int(metrics["weir_disk_free_bytes"]) / disk.f_frsize, disk.f_bavail,
                                delta=disk.f_blocks // 20)
         for name in ("weir_write_stalls_total", "weir_compactions_total", "weir_compactions_running",
                      "weir_compaction_seconds_total", "weir_compaction_bytes_total",
                      "weir_compaction_pending_bytes", "weir_merge_waits_total"):
-            self.assertEqual(float(figures[name]), 0, name)
+            self.assertEqual(float(metrics[name]), 0, name)
 
     def test_alerts_fire_when_they_should(self):
         promtool = shutil.which("promtool")

@@ -10,7 +10,7 @@ import harness
 import nats
 import test_members
 import test_shard
-import test_upkeep
+import test_maintenance
 from shard_fixture import Journal, ShardTest
 from support import certificates
 
@@ -51,37 +51,37 @@ class ShardOnNats(OnNats, test_shard.Shard):
     def test_a_turn_larger_than_a_message_travels_in_parts(self):
         self.make_shard()
         members = [self.member(name).start() for name in "ab"]
-        owner = self.owner_of(*members)
-        other = next(member for member in members if member is not owner)
+        primary = self.primary_of(*members)
+        other = next(member for member in members if member is not primary)
         values = {f"k{number}": random.randbytes(number << 20).hex() for number in (1, 3)}
         for key, value in values.items():
-            owner.call("SET", key, value)
-        owner.call("SET", "small", "v")
+            primary.call("SET", key, value)
+        primary.call("SET", "small", "v")
         self.agree(*members)
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
+        primary.send_signal(signal.SIGKILL)
+        primary.wait()
         harness.wait_until(lambda: self.serves(other), "the standby takes over")
         for key, value in values.items():
             self.assertEqual(other.call("GET", key), value.encode())
         self.assertEqual(other.call("GET", "small"), b"v")
-        owner.start()
+        primary.start()
         self.agree(*members)
 
     def test_a_server_that_restarts_forgets_nothing(self):
         self.make_shard()
         members = [self.member(name).start() for name in "ab"]
-        owner = self.owner_of(*members)
-        owner.call("SET", "k", "before")
+        primary = self.primary_of(*members)
+        primary.call("SET", "k", "before")
         self.nats.kill()
-        with owner.connect() as client:
+        with primary.connect() as client:
             self.assertEqual(client.call("PING"), "PONG")
             self.assertEqual(client.call("RL.TAKE", "l", "FIXED", "10/3650d")[0], 1)
-        harness.wait_until(lambda: self.refuses(owner), "the log is missed")
+        harness.wait_until(lambda: self.refuses(primary), "the log is missed")
         self.nats.start()
 
         def is_back():
             try:
-                return self.owner_of(*members).call("SET", "k", "after") == "OK"
+                return self.primary_of(*members).call("SET", "k", "after") == "OK"
             except (harness.Refused, ConnectionError):
                 return False
         harness.wait_until(is_back, "the shard serves again")
@@ -138,7 +138,7 @@ class WithAPassword(OnNats, ShardTest):
                                  "--log-password-file", self.path("password"))
         self.assertEqual(code, 0, out)
         server = self.member("a", log_password_file=self.path("password")).start()
-        self.assertEqual(self.owner_of(server).call("SET", "k", "v"), "OK")
+        self.assertEqual(self.primary_of(server).call("SET", "k", "v"), "OK")
         info = self.info(server)
         self.assertEqual(info["shard_log_engine"], "nats jetstream 2.15.2")
         self.assertEqual((info["shard_log_copies"], info["shard_log_synced"]), ("1", "unknown"))
@@ -159,8 +159,8 @@ class WithAPassword(OnNats, ShardTest):
         code, out = self.make()
         self.assertEqual(code, 0, out)
         server = self.member("a", log_password_file=self.path("password")).start()
-        self.assertEqual(self.owner_of(server).call("SET", "k", "v"), "OK")
-        harness.wait_until(lambda: self.members_of(server), "it is on the board")
+        self.assertEqual(self.primary_of(server).call("SET", "k", "v"), "OK")
+        harness.wait_until(lambda: self.members_of(server), "it is in the registry")
         self.assertNotIn("permit", server.log())
 
     def test_a_right_that_lacks_is_said(self):
@@ -172,7 +172,7 @@ class WithAPassword(OnNats, ShardTest):
         self.begin_with(self.permissions(self.NEEDED[:2]))
         self.assertEqual(self.make()[0], 0)
         server = self.member("a", log_password_file=self.path("password")).start()
-        harness.wait_until(lambda: "does not permit this user" in server.log(), "a member without a board")
+        harness.wait_until(lambda: "does not permit this user" in server.log(), "a member without a registry")
 
 
 @needs_nats
@@ -186,27 +186,27 @@ class Encrypted(OnNats, ShardTest):
     def test_members_talk_to_it_and_one_takes_over(self):
         self.make_shard()
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
-        owner = self.owner_of(*members)
-        other = next(member for member in members if member is not owner)
-        self.assertEqual(owner.call("SET", "k", "v" * (3 << 20)), "OK")
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
+        primary = self.primary_of(*members)
+        other = next(member for member in members if member is not primary)
+        self.assertEqual(primary.call("SET", "k", "v" * (3 << 20)), "OK")
+        primary.send_signal(signal.SIGKILL)
+        primary.wait()
         harness.wait_until(lambda: self.serves(other), "the standby takes over")
         self.assertEqual(other.call("STRLEN", "k"), 3 << 20)
-        owner.start()
+        primary.start()
         self.agree(*members)
 
     def test_a_new_certificate_and_authority(self):
         self.make_shard()
         server = self.member("a").start()
-        self.owner_of(server).call("SET", "k", "before")
+        self.primary_of(server).call("SET", "k", "before")
         certificates.Certificates(self.path("certificates"))
         self.nats.kill()
         self.nats.start()
 
         def is_back():
             try:
-                return self.owner_of(server).call("SET", "k", "after") == "OK"
+                return self.primary_of(server).call("SET", "k", "after") == "OK"
             except (harness.Refused, ConnectionError):
                 return False
         harness.wait_until(is_back, "the files are read anew")
@@ -225,7 +225,7 @@ class MembersOnNats(OnNats, test_members.Members):
 
 
 @needs_nats
-class UpkeepOnNats(OnNats, test_upkeep.Upkeep):
+class MaintenanceOnNats(OnNats, test_maintenance.Maintenance):
     """The same over NATS."""
 
 
@@ -233,27 +233,27 @@ class UpkeepOnNats(OnNats, test_upkeep.Upkeep):
 class OnACluster(OnNats, ShardTest):
     SERVERS = 3
 
-    def test_the_leader_of_the_stream_dies_with_the_owner(self):
+    def test_the_leader_of_the_stream_dies_with_the_primary(self):
         self.make_shard()
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
-        owner = self.owner_of(*members)
+        primary = self.primary_of(*members)
         journal = Journal([member.port for member in members])
         journal.start()
         time.sleep(1)
         self.nats.kill(leader := self.nats.leader_of("weir_main"))
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
-        other = next(member for member in members if member is not owner)
+        primary.send_signal(signal.SIGKILL)
+        primary.wait()
+        other = next(member for member in members if member is not primary)
         harness.wait_until(lambda: self.serves(other), "the standby takes over")
         self.nats.start(leader)
-        owner.start()
+        primary.start()
         time.sleep(1)
         journal.end()
         self.assertIsNone(journal.failure)
         self.agree(*members)
-        owner = self.owner_of(*members)
+        primary = self.primary_of(*members)
         for key in range(journal.keys):
-            charged = 1000000 - owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+            charged = 1000000 - primary.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
             self.assertGreaterEqual(charged, journal.granted[key])
             self.assertLessEqual(charged, journal.granted[key] + journal.unknown[key])
         print(f"{sum(journal.granted)} grants, {sum(journal.unknown)} unknown, {journal.longest_s:.2f} s without", flush=True)

@@ -12,8 +12,8 @@ class Sentinel(ShardTest):
         super().setUp()
         self.make_shard()
         self.one, self.other = self.member("a").start(), self.member("b").start()
-        self.owner = self.owner_of(self.one, self.other)
-        self.standby = self.other if self.owner is self.one else self.one
+        self.primary = self.primary_of(self.one, self.other)
+        self.standby = self.other if self.primary is self.one else self.one
 
     def address(self, member):
         return member.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")
@@ -23,23 +23,23 @@ class Sentinel(ShardTest):
 
     def wait_until_known(self):
         def both_know():
-            return all(self.address(member) == self.names(self.owner) and
+            return all(self.address(member) == self.names(self.primary) and
                        len(member.call("SENTINEL", "SENTINELS", "main")) == 1 for member in (self.one, self.other))
         harness.wait_until(both_know, "the members know of one another")
 
-    def test_every_member_says_where_the_owner_is(self):
+    def test_every_member_says_where_the_primary_is(self):
         self.wait_until_known()
         for member, other in ((self.one, self.other), (self.other, self.one)):
             master = pairs(member.call("SENTINEL", "MASTER", "main"))
             self.assertEqual([master[name] for name in ("name", "ip", "port", "flags")],
-                             ["main", "127.0.0.1", str(self.owner.port), "master"])
+                             ["main", "127.0.0.1", str(self.primary.port), "master"])
             self.assertEqual((master["num-slaves"], master["num-other-sentinels"]), ("1", "1"))
             self.assertEqual([pairs(each)["name"] for each in member.call("SENTINEL", "MASTERS")], ["main"])
             for name in ("REPLICAS", "SLAVES"):
                 replica = pairs(member.call("SENTINEL", name, "main")[0])
                 self.assertEqual([replica[name] for name in ("ip", "port", "flags", "master-link-status")],
                                  ["127.0.0.1", str(self.standby.port), "slave", "ok"])
-                self.assertEqual(replica["master-port"], str(self.owner.port))
+                self.assertEqual(replica["master-port"], str(self.primary.port))
             sentinel = pairs(member.call("SENTINEL", "SENTINELS", "main")[0])
             self.assertEqual((sentinel["port"], sentinel["flags"]), (str(other.port), "sentinel"))
             self.assertEqual(sentinel["runid"], other.call("SENTINEL", "MYID").decode())
@@ -55,15 +55,15 @@ class Sentinel(ShardTest):
         with self.memory_server().connect() as client:
             self.assert_refused("ERR unknown command", client, "SENTINEL", "MASTERS")
 
-    def test_subscribers_hear_of_the_new_owner(self):
+    def test_subscribers_hear_of_the_new_primary(self):
         self.wait_until_known()
         with self.standby.connect() as listener:
             listener.call("SUBSCRIBE", "+switch-master")
-            self.owner.send_signal(signal.SIGKILL)
-            self.owner.wait()
+            self.primary.send_signal(signal.SIGKILL)
+            self.primary.wait()
             told = listener.read()
         self.assertEqual(told, [b"message", b"+switch-master",
-                                f"main 127.0.0.1 {self.owner.port} 127.0.0.1 {self.standby.port}".encode()])
+                                f"main 127.0.0.1 {self.primary.port} 127.0.0.1 {self.standby.port}".encode()])
         harness.wait_until(lambda: self.address(self.standby) == self.names(self.standby), "it is told, too")
 
 

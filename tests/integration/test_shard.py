@@ -16,26 +16,26 @@ class Shard(ShardTest):
     # What a start says where the log is not that of its shard.
     OF_ANOTHER_SHARD = "is of shard 'main', and shard is 'other'"
 
-    def kill_owners(self, kills, **named):
-        """A journal of what clients were told while owners were killed, and what each limit has charged."""
+    def kill_primaries(self, kills, **named):
+        """A journal of what clients were told while primaries were killed, and what each limit has charged."""
         self.make_shard()
         members = [self.member("a", **named).start(), self.member("b", **named).start()]
-        owner = self.owner_of(*members)
+        primary = self.primary_of(*members)
         journal = Journal([member.port for member in members])
         journal.start()
         for _ in range(kills):
             time.sleep(0.4)
-            owner.send_signal(signal.SIGKILL)
-            owner.wait()
-            dead, owner = owner, self.owner_of(*(each for each in members if each is not owner))
+            primary.send_signal(signal.SIGKILL)
+            primary.wait()
+            dead, primary = primary, self.primary_of(*(each for each in members if each is not primary))
             time.sleep(0.3)
             dead.start()
         journal.end()
         self.agree(*members)
         self.assertIsNone(journal.failure)
         self.assertGreater(sum(journal.granted), 50)  # how many more is the machine's speed
-        owner = self.owner_of(*members)
-        charged = [1000000 - owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+        primary = self.primary_of(*members)
+        charged = [1000000 - primary.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
                    for key in range(journal.keys)]
         for key in range(journal.keys):
             self.assertLessEqual(charged[key], journal.granted[key] + journal.unknown[key])
@@ -43,55 +43,55 @@ class Shard(ShardTest):
         return journal, charged
 
     def test_a_standby_takes_over_what_clients_were_told(self):
-        journal, charged = self.kill_owners(4, commit_wait_ms=-1)
+        journal, charged = self.kill_primaries(4, commit_wait_ms=-1)
         for key in range(journal.keys):
             self.assertGreaterEqual(charged[key], journal.granted[key])
 
     def test_what_was_told_early_is_forgotten_within_the_bound(self):
-        journal, charged = self.kill_owners(3, commit_wait_ms=0, append_interval_ms=20, uncommitted_permits_max=5)
+        journal, charged = self.kill_primaries(3, commit_wait_ms=0, append_interval_ms=20, uncommitted_permits_max=5)
         self.assertLessEqual(sum(max(journal.granted[key] - charged[key], 0) for key in range(8)), 3 * 5)
 
-    def test_a_long_script_keeps_the_office(self):
+    def test_a_long_script_demotes_nobody(self):
         self.make_shard()
         one, other = (self.member(name, script_time_limit_ms=0) for name in "ab")
-        owner = self.owner_of(one.start(), other.start())
-        standby = other if owner is one else one
+        primary = self.primary_of(one.start(), other.start())
+        standby = other if primary is one else one
         script, count, took_s = "for i = 1, ARGV[1] do end return redis.call('INCR', KEYS[1])", 1000000, 0
         while took_s < 3:
             count *= 2 if took_s < 0.5 else int(3.5 / took_s) + 1
             begin_s = time.monotonic()
-            owner.call("EVAL", script, 1, "n", count)
+            primary.call("EVAL", script, 1, "n", count)
             took_s = time.monotonic() - begin_s
-        self.assertTrue(self.serves(owner))
-        self.assertNotIn("this is the owner", standby.log())
+        self.assertTrue(self.serves(primary))
+        self.assertNotIn("this is the primary", standby.log())
 
-    def test_a_stop_gives_the_office_away(self):
+    def test_a_stop_is_a_switchover(self):
         self.make_shard()
         members = [self.member(name, failover_after_ms=8000).start() for name in "ab"]
-        first = self.owner_of(*members)
+        first = self.primary_of(*members)
         second = members[1] if first is members[0] else members[0]
         first.call("SET", "k", "v")
-        self.hand_over(first, second)
-        harness.wait_until(lambda: self.serves(second), "the standby has the office")
+        self.switch_over(first, second)
+        harness.wait_until(lambda: self.serves(second), "the standby is the primary")
         second.call("SET", "k", "w")
         begin_s = time.monotonic()
         self.assertEqual(second.stop(), 0)
-        harness.wait_until(lambda: self.serves(first), "the office is back")
+        harness.wait_until(lambda: self.serves(first), "it is the primary again")
         self.assertLess(time.monotonic() - begin_s, 6)
         self.assertEqual(first.call("GET", "k"), b"w")
 
-    def test_a_stopped_owner_wakes_as_a_standby(self):
+    def test_a_stopped_primary_wakes_as_a_standby(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
-        owner = self.owner_of(one, other)
-        standby = other if owner is one else one
-        with owner.connect() as blocked, owner.connect() as reader:
+        primary = self.primary_of(one, other)
+        standby = other if primary is one else one
+        with primary.connect() as blocked, primary.connect() as reader:
             blocked.send(harness.encode("BLPOP", "list", "0"))
             reader.call("SET", "k", "1")
-            owner.send_signal(signal.SIGSTOP)
+            primary.send_signal(signal.SIGSTOP)
             harness.wait_until(lambda: self.serves(standby), "the standby takes over")
             standby.call("SET", "k", "2")
-            owner.send_signal(signal.SIGCONT)
+            primary.send_signal(signal.SIGCONT)
             reader.send(harness.encode("GET", "k"))
             # Nothing, an error, or the end; never the old value.
             try:
@@ -100,19 +100,19 @@ class Shard(ShardTest):
                 pass
             with self.assertRaises((harness.Refused, ConnectionError)):
                 blocked.read()
-        new_owner = f"127.0.0.1:{standby.port}"
-        harness.wait_until(lambda: self.status(owner)["owner"] == new_owner, "the old owner follows")
+        new_primary = f"127.0.0.1:{standby.port}"
+        harness.wait_until(lambda: self.status(primary)["primary"] == new_primary, "the old primary follows")
         self.assertEqual(standby.call("GET", "k"), b"2")
-        self.assertEqual(owner.call("ROLE")[:3], [b"slave", b"127.0.0.1", standby.port])
-        self.assertIn("another member has taken over", owner.log())
+        self.assertEqual(primary.call("ROLE")[:3], [b"slave", b"127.0.0.1", standby.port])
+        self.assertIn("another member has taken over", primary.log())
 
     def test_what_a_standby_answers(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
-        owner = self.owner_of(one, other)
-        standby = other if owner is one else one
-        harness.wait_until(lambda: self.status(standby)["owner"] == f"127.0.0.1:{owner.port}",
-                           "the standby knows the owner")
+        primary = self.primary_of(one, other)
+        standby = other if primary is one else one
+        harness.wait_until(lambda: self.status(standby)["primary"] == f"127.0.0.1:{primary.port}",
+                           "the standby knows the primary")
         with standby.connect() as client:
             self.assertEqual(client.call("PING"), "PONG")
             self.assertEqual(client.call("ROLE")[0], b"slave")
@@ -127,38 +127,38 @@ class Shard(ShardTest):
             client.call("MULTI")
             self.assert_refused("READONLY", client, "INCR", "k")
             self.assert_refused("EXECABORT", client, "EXEC")
-            self.assert_refused("ERR this member is not the owner", client, "WEIR", "HANDOVER", "x")
-        self.assertEqual(owner.call("ROLE")[0], b"master")
-        self.assertEqual(owner.call("SCRIPT", "EXISTS", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"), [0])
+            self.assert_refused("ERR this member is not the primary", client, "WEIR", "SWITCHOVER", "x")
+        self.assertEqual(primary.call("ROLE")[0], b"master")
+        self.assertEqual(primary.call("SCRIPT", "EXISTS", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"), [0])
 
-    def test_the_office_is_handed_over_and_taken(self):
+    def test_a_switchover_and_a_takeover(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
-        owner = self.owner_of(one, other)
-        standby = other if owner is one else one
-        owner.call("SET", "k", "v")
-        self.hand_over(owner, standby)
-        harness.wait_until(lambda: self.serves(standby), "the standby has the office")
+        primary = self.primary_of(one, other)
+        standby = other if primary is one else one
+        primary.call("SET", "k", "v")
+        self.switch_over(primary, standby)
+        harness.wait_until(lambda: self.serves(standby), "the standby is the primary")
         self.assertEqual(standby.call("GET", "k"), b"v")
-        self.assertEqual(owner.call("WEIR", "TAKEOVER"), "OK")
-        harness.wait_until(lambda: self.serves(owner), "the office is taken back")
-        self.assertEqual(owner.call("GET", "k"), b"v")
-        self.assertIn("it was handed over", owner.log())
+        self.assertEqual(primary.call("WEIR", "TAKEOVER"), "OK")
+        harness.wait_until(lambda: self.serves(primary), "it is the primary again")
+        self.assertEqual(primary.call("GET", "k"), b"v")
+        self.assertIn("there was a switchover", primary.log())
 
     def test_what_is_kept_beside_the_data_moves_too(self):
         self.make_shard()
         one, other = self.member("a").start(), self.member("b").start()
-        owner = self.owner_of(one, other)
-        standby = other if owner is one else one
-        owner.call("RL.POLICY", "SET", "p", "3/1h")
-        sha = owner.call("SCRIPT", "LOAD", "return redis.call('INCR', KEYS[1])")
-        owner.call("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
-        owner.call("EVALSHA", sha, 1, "n")
-        lease = owner.call("RL.TAKE", "pool", "CONCURRENCY", 2, "LEASE", "1h")
+        primary = self.primary_of(one, other)
+        standby = other if primary is one else one
+        primary.call("RL.POLICY", "SET", "p", "3/1h")
+        sha = primary.call("SCRIPT", "LOAD", "return redis.call('INCR', KEYS[1])")
+        primary.call("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+        primary.call("EVALSHA", sha, 1, "n")
+        lease = primary.call("RL.TAKE", "pool", "CONCURRENCY", 2, "LEASE", "1h")
         for _ in range(3):
-            owner.call("RL.TAKE", "user", "POLICY", "p")
-        owner.send_signal(signal.SIGKILL)
-        owner.wait()
+            primary.call("RL.TAKE", "user", "POLICY", "p")
+        primary.send_signal(signal.SIGKILL)
+        primary.wait()
         harness.wait_until(lambda: self.serves(standby), "the standby takes over")
         self.assertEqual(standby.call("EVALSHA", sha, 1, "n"), 2)
         self.assertEqual(standby.call("FCALL", "f", 0), 7)
@@ -196,7 +196,7 @@ class Shard(ShardTest):
     def test_an_emptied_log_stops_its_members(self):
         self.make_shard()
         server = self.member("a").start()
-        self.owner_of(server).call("SET", "k", "v")
+        self.primary_of(server).call("SET", "k", "v")
         self.empty_log()
         harness.wait_until(lambda: self.status(server)["state"] == "stopped", "the member stops")
         with server.connect() as client:
@@ -208,7 +208,7 @@ class Shard(ShardTest):
     def test_a_member_leaves_with_all_its_turns(self):
         self.make_shard()
         server = self.member("a").start()
-        self.owner_of(server)
+        self.primary_of(server)
         for number in range(100):
             server.call("SET", f"k{number}", number)
         self.assertEqual(server.stop(), 0)
@@ -240,9 +240,9 @@ class ShardOnPostgres(OnPostgres, Shard):
     def test_what_is_answered_while_the_database_is_away(self):
         self.make_shard()
         members = [self.member("a").start(), self.member("b").start()]
-        owner = self.owner_of(*members)
-        owner.call("SET", "k", "v")
-        with owner.connect() as strict, owner.connect() as client:
+        primary = self.primary_of(*members)
+        primary.call("SET", "k", "v")
+        with primary.connect() as strict, primary.connect() as client:
             self.database.kill()
             strict.send(harness.encode("INCR", "n"))
             self.assertEqual(client.call("RL.TAKE", "l", "FIXED", "10/3650d")[0], 1)
@@ -262,7 +262,7 @@ class ShardOnPostgres(OnPostgres, Shard):
                     return client.call("INCR", "n") == 2
                 except harness.Refused:
                     return False
-            harness.wait_until(is_back, "the owner serves again")
+            harness.wait_until(is_back, "the primary serves again")
             self.assertEqual(client.call("RL.PEEK", "l", "FIXED", "10/3650d", "COST", 0)[2], 7)
             self.assertIn("early_permits_lost:0", client.call("INFO", "replication").decode())
 
@@ -279,18 +279,18 @@ class ShardOnPostgres(OnPostgres, Shard):
     def test_a_database_that_restarts_forgets_nothing(self):
         self.make_shard()
         members = [self.member(name, log_timeout_ms=30_000).start() for name in "ab"]
-        owner = self.owner_of(*members)
-        owner.call("SET", "k", "before")
-        with owner.connect() as client:
+        primary = self.primary_of(*members)
+        primary.call("SET", "k", "before")
+        with primary.connect() as client:
             self.database.kill()
             client.send(harness.encode("INCR", "n"))
-            with owner.connect() as other:
+            with primary.connect() as other:
                 self.assertEqual(other.call("PING"), "PONG")
             self.database.start()
             self.assertEqual(client.read(), 1)
-        owner = self.owner_of(*members)
-        self.assertEqual(owner.call("GET", "k"), b"before")
-        self.assertEqual(owner.call("INCR", "n"), 2)
+        primary = self.primary_of(*members)
+        self.assertEqual(primary.call("GET", "k"), b"before")
+        self.assertEqual(primary.call("INCR", "n"), 2)
         self.agree(*members)
         self.assertIn("the shared log answers again", "".join(member.log() for member in members))
         backends = self.database.ask("select count(*) from pg_stat_activity where application_name = 'weir'")

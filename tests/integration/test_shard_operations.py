@@ -52,8 +52,8 @@ class Operations(OnPostgres, ShardTest):
         os.rename(self.backup, self.database.data)
         self.database.start()
 
-    def charged(self, owner, journal):
-        return [1000000 - owner.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
+    def charged(self, primary, journal):
+        return [1000000 - primary.call("RL.PEEK", f"l{key}", "FIXED", "1000000/3650d", "COST", 0)[2]
                 for key in range(journal.keys)]
 
     def load(self, members):
@@ -64,17 +64,17 @@ class Operations(OnPostgres, ShardTest):
         return journal
 
     def end(self, journal, *members):
-        """Ends the load, and holds what the owner has charged against what clients were told."""
+        """Ends the load, and holds what the primary has charged against what clients were told."""
         journal.end()
         self.assertIsNone(journal.failure)
         self.agree(*members)
-        for key, charged in enumerate(self.charged(self.owner_of(*members), journal)):
+        for key, charged in enumerate(self.charged(self.primary_of(*members), journal)):
             self.assertGreaterEqual(charged, journal.granted[key])
             self.assertLessEqual(charged, journal.granted[key] + journal.unknown[key])
 
     def test_a_restored_backup_is_put_right_by_members_that_live(self):
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
-        self.owner_of(*members)
+        self.primary_of(*members)
         journal = self.load(members)
         self.back_up()
         granted = sum(journal.granted)
@@ -86,7 +86,7 @@ class Operations(OnPostgres, ShardTest):
 
     def test_a_restored_backup_is_put_right_by_members_that_were_stopped(self):
         members = [self.member(name, commit_wait_ms=-1).start() for name in "ab"]
-        self.owner_of(*members)
+        self.primary_of(*members)
         journal = self.load(members)
         self.back_up()
         granted = sum(journal.granted)
@@ -140,15 +140,15 @@ class Operations(OnPostgres, ShardTest):
     def test_members_may_differ_in_when_they_take_over(self):
         members = [self.member("a", commit_wait_ms=-1, failover_after_ms=1000).start(),
                    self.member("b", commit_wait_ms=-1, failover_after_ms=4000).start()]
-        self.owner_of(*members)
+        self.primary_of(*members)
         journal = self.load(members)
         for _ in range(2):
-            owner = self.owner_of(*members)
-            owner.send_signal(9)
-            owner.wait()
-            other = next(each for each in members if each is not owner)
+            primary = self.primary_of(*members)
+            primary.send_signal(9)
+            primary.wait()
+            other = next(each for each in members if each is not primary)
             harness.wait_until(lambda other=other: self.serves(other), "the other serves")
-            owner.start()
+            primary.start()
             time.sleep(0.5)
         self.end(journal, *members)
 
@@ -193,12 +193,12 @@ class ThePage(ShardTest):
         self.assertEqual(code, 0, out)
         for server in pair:
             server.start()
-        owner = self.owner_of(*pair)
-        self.assertEqual(owner.call("RL.TAKE", "l", "FIXED", "10/3650d", "COST", 4)[0], 1)
-        harness.wait_until(lambda: self.info(owner).get("connected_slaves") == "1", "the other one follows")
-        other = next(each for each in pair if each is not owner)
-        owner.send_signal(9)
-        owner.wait()
+        primary = self.primary_of(*pair)
+        self.assertEqual(primary.call("RL.TAKE", "l", "FIXED", "10/3650d", "COST", 4)[0], 1)
+        harness.wait_until(lambda: self.info(primary).get("connected_slaves") == "1", "the other one follows")
+        other = next(each for each in pair if each is not primary)
+        primary.send_signal(9)
+        primary.wait()
         harness.wait_until(lambda: self.serves(other), "the other one serves")
         self.assertEqual(other.call("RL.PEEK", "l", "FIXED", "10/3650d", "COST", 0)[2], 6)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import harness
 from support.certificates import Certificates
-from support.resp import figures
+from support.resp import metrics
 
 try:
     import redis
@@ -71,8 +71,8 @@ class Tls(harness.ServerTest):
     def connect(self, name=None):
         return TlsClient(self.tls_port, context=self.context(name))
 
-    def figure(self, client, name):
-        return int(figures(client.call("INFO", "weir"))[name])
+    def metric(self, client, name):
+        return int(metrics(client.call("INFO", "weir"))[name])
 
     def cli(self, *words, port=None):
         done = subprocess.run(
@@ -90,8 +90,8 @@ class Serving(Tls):
             self.assertEqual(client.call("PING"), "PONG")
             self.assertEqual(client.call("SET", "a", "b" * 3_000_000), "OK")
             self.assertEqual(len(client.call("GET", "a")), 3_000_000)
-            self.assertEqual(self.figure(client, "tls_handshakes"), 1)
-            self.assertEqual(self.figure(client, "tls_handshakes_failed"), 0)
+            self.assertEqual(self.metric(client, "tls_handshakes"), 1)
+            self.assertEqual(self.metric(client, "tls_handshakes_failed"), 0)
             self.assertEqual(client.call("CONFIG", "GET", "tls-port")[1].decode(),
                              str(self.tls_port))
         self.assertEqual(server.call("PING"), "PONG")
@@ -187,7 +187,7 @@ class Refusing(Tls):
             self.assertEqual(client.rest(), b"")
         harness.wait_until(lambda: "it speaks no TLS; tls-port is for" in server.log(), "a line")
         with server.connect() as client:
-            self.assertEqual(self.figure(client, "tls_handshakes_failed"), 1)
+            self.assertEqual(self.metric(client, "tls_handshakes_failed"), 1)
 
     def test_a_client_cannot_choose_what_is_dear(self):
         self.tls_server().start()
@@ -207,7 +207,7 @@ class Refusing(Tls):
                 with socket.create_connection(("127.0.0.1", self.tls_port)) as client:
                     client.sendall(b"\x16\x03\x01\x01\x00" * (index % 2) + os.urandom(300))
             self.assertEqual(bystander.call("PING"), "PONG")
-            harness.wait_until(lambda: self.figure(bystander, "tls_handshakes_failed") == 200,
+            harness.wait_until(lambda: self.metric(bystander, "tls_handshakes_failed") == 200,
                                "they have ended")
         self.assertLess(server.log().count("the handshake of"), 30)  # a line a second at most
         self.assertEqual(server.stop(), 0)
@@ -217,12 +217,12 @@ class Refusing(Tls):
         with socket.create_connection(("127.0.0.1", self.tls_port)) as client, \
                 server.connect() as bystander:
             client.sendall(b"\x16\x03\x01")
-            harness.wait_until(lambda: self.figure(bystander, "tls_handshakes_pending") == 1, "it")
+            harness.wait_until(lambda: self.metric(bystander, "tls_handshakes_pending") == 1, "it")
             client.settimeout(TIMEOUT_S + 20)
             began = time.monotonic()
             self.assertEqual(client.recv(1), b"")
             self.assertGreater(time.monotonic() - began, TIMEOUT_S - 2)
-            self.assertEqual(self.figure(bystander, "tls_handshakes_pending"), 0)
+            self.assertEqual(self.metric(bystander, "tls_handshakes_pending"), 0)
         self.assertIn("it was not over after 10 seconds", server.log())
 
     def test_who_shows_no_certificate(self):

@@ -24,11 +24,11 @@ TEST(NatsAnswers, AnAppendIsDoneOnlyIfTheStreamHasStoredItNow) {
   const AppendEnd end = end_by(R"({"stream":"weir_main","seq":12})");
   EXPECT_EQ(end.told.outcome, Outcome::kDone);
   EXPECT_EQ(end.told.head, (Head{12, 7}));
-  EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":18446744073709551615})").told.head.position,
+  EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":18446744073709551615})").told.head.log_index,
             UINT64_MAX);
   EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":12})", Head{11, 1}).told.outcome, Outcome::kDone);
-  for (const uint64_t position : {uint64_t{0}, uint64_t{10}, uint64_t{12}, UINT64_MAX})
-    EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":12})", Head{position, 1}).told.outcome,
+  for (const uint64_t log_index : {uint64_t{0}, uint64_t{10}, uint64_t{12}, UINT64_MAX})
+    EXPECT_EQ(end_by(R"({"stream":"weir_main","seq":12})", Head{log_index, 1}).told.outcome,
               Outcome::kUnknown)
         << "it was to follow another one";
   for (const char* const other :

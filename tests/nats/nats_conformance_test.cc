@@ -31,7 +31,7 @@ class NatsEngine : public LogEngine {
   ~NatsEngine() override {
     for (const std::string& shard : shards_) {
       api("DELETE." + nats::Names(shard).log_stream());
-      api("DELETE." + nats::Names(shard).board_stream());
+      api("DELETE." + nats::Names(shard).registry_stream());
     }
   }
 
@@ -59,15 +59,15 @@ class NatsEngine : public LogEngine {
     store_anew(shard, messages);
     return true;
   }
-  bool damage(const std::string& shard, uint64_t position) override {
+  bool damage(const std::string& shard, uint64_t log_index) override {
     auto messages = messages_of(shard);
-    messages[position - 1].data[0] ^= 1;
+    messages[log_index - 1].data[0] ^= 1;
     store_anew(shard, messages);
     return true;
   }
-  bool remove(const std::string& shard, uint64_t position) override {
+  bool remove(const std::string& shard, uint64_t log_index) override {
     api("MSG.DELETE." + names(shard).log_stream(),
-        R"({"seq":)" + std::to_string(position) + R"(,"no_erase":true})");
+        R"({"seq":)" + std::to_string(log_index) + R"(,"no_erase":true})");
     return true;
   }
   size_t many() const override {

@@ -16,7 +16,7 @@ NatsTest::NatsTest(NatsServer* servers)
 NatsTest::~NatsTest() {
   logs_.clear();
   api("DELETE." + names_.log_stream());
-  api("DELETE." + names_.board_stream());
+  api("DELETE." + names_.registry_stream());
 }
 
 NatsOptions NatsTest::options() const {

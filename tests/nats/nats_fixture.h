@@ -40,7 +40,7 @@ class NatsTest : public testing::Test {
   Appended append(NatsLog* log, std::optional<Head> expected, const std::string& record);
   Read read(NatsLog* log, const Head& after, size_t bytes_max = 1 << 20);
   void put(NatsLog* log, Head* end, const std::string& record);
-  // As an owner does: while an append is of unknown outcome it reads, and appends what is not
+  // As a primary does: while an append is of unknown outcome it reads, and appends what is not
   // there.
   void put_at_last(NatsLog* log, Head* end, const std::string& record);
   Read read_at_last(NatsLog* log, const Head& after);

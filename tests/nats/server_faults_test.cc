@@ -84,7 +84,7 @@ TEST_F(NatsLogTest, AServerThatIsAwayIsTrouble) {
     EXPECT_NE(log->trouble().text.find(host), std::string::npos) << log->trouble().text;
 }
 
-// Beyond the end the server would remove everything, and give the next record another position.
+// Beyond the end the server would remove everything, and give the next record another log index.
 TEST_F(NatsLogTest, TrimmingEndsAtTheLastRecord) {
   NatsLog* const log = connect();
   log->trim(5);
@@ -93,7 +93,7 @@ TEST_F(NatsLogTest, TrimmingEndsAtTheLastRecord) {
   log->trim(1'000'000);
   wait_until([&] { return read(log, {}).outcome == ReadOutcome::kTrimmed; });
   put(log, &end, "after it");
-  EXPECT_EQ(end.position, 4u);
+  EXPECT_EQ(end.log_index, 4u);
 }
 
 TEST_F(NatsLogTest, AFullStreamTakesNothingAndIsTrouble) {
@@ -108,7 +108,7 @@ TEST_F(NatsLogTest, AFullStreamTakesNothingAndIsTrouble) {
   }
   EXPECT_EQ(last.outcome, AppendOutcome::kUnknown);
   EXPECT_NE(log->trouble().text.find("maximum bytes"), std::string::npos) << log->trouble().text;
-  log->trim(end.position - 1);
+  log->trim(end.log_index - 1);
   wait_until([&] { return read(log, {}).outcome == ReadOutcome::kTrimmed; });
   put(log, &end, "there is room");
   EXPECT_EQ(log->trouble().text, "");
@@ -131,7 +131,7 @@ TEST_F(NatsLogTest, ARecordThatFollowsAnotherThanItNamesIsDamage) {
   put(log, &end, "a");
   const Head first = end;
   put(log, &end, "b");
-  Outgoing odd = nats::append(names_, Head{end.position, end.crc + (1ull << 32)}, 7, "c");
+  Outgoing odd = nats::append(names_, Head{end.log_index, end.crc + (1ull << 32)}, 7, "c");
   odd.headers[0].second = hex_of(crc64_xz("c"));
   EXPECT_NE(ask_once(servers_.address(), odd.subject, odd.payload, odd.headers).find("\"seq\":3"),
             std::string::npos)
@@ -139,13 +139,13 @@ TEST_F(NatsLogTest, ARecordThatFollowsAnotherThanItNamesIsDamage) {
   EXPECT_EQ(read(log, first).outcome, ReadOutcome::kDamaged);
 }
 
-TEST_F(NatsLogTest, ABoard) {
+TEST_F(NatsLogTest, ARegistry) {
   NatsLog* const one = connect();
   NatsLog* const two = connect();
   one->put("member one", std::string("\0\xff", 2));
   two->put("two", "facts");
   wait_until([&] { return one->snapshot().size() == 2 && two->snapshot().size() == 2; });
-  one->put("large", std::string(replication::Board::kFactsBytesMax + 1, 'x'));
+  one->put("large", std::string(replication::MemberRegistry::kFactsBytesMax + 1, 'x'));
   one->put("member one", "newer");
   const auto newest = [&] {
     for (const auto& entry : two->snapshot())

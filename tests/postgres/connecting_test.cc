@@ -168,7 +168,7 @@ TEST_F(Connecting, AnOwnerSleepsBetweenAnswers) {
   EXPECT_EQ(got->outcome, AppendOutcome::kDone) << log.trouble().text;
   wakes = 0;
   run([] { return false; }, 3 * kNsPerS);
-  EXPECT_LE(wakes, 60) << "nothing happens but the board";
+  EXPECT_LE(wakes, 60) << "nothing happens but the member registry";
   // The socket is another now, perhaps of the same number.
   wakes = 0;
   server_.sql("select pg_terminate_backend(" + backend() + ")");

@@ -63,7 +63,7 @@ TEST_F(HostileRows, ADamagedRecordIsNamed) {
   expect_trouble(log, "bytes do not have its checksum");
 }
 
-TEST_F(HostileRows, PositionsBelowTheFirstAreNotSeen) {
+TEST_F(HostileRows, LogIndexesBelowTheFirstAreNotSeen) {
   PostgresLog* log = connect();
   Head end;
   put(log, &end, "a");
@@ -114,22 +114,23 @@ TEST_F(HostileRows, AnErrorWithoutEndIsCutOff) {
   EXPECT_LT(peak_bytes() - before, 150 << 20);
 }
 
-class HostileBoard : public HostileRows {
+class HostileRegistry : public HostileRows {
  protected:
-  // What a member sees once it has read the board anew.
-  std::vector<replication::BoardEntry> board(PostgresLog* log) {
+  // What a member sees once it has read the member registry anew.
+  std::vector<replication::RegistryEntry> registry(PostgresLog* log) {
     const int64_t begin = now_ns();
     wait_until([&] { return now_ns() - begin > 5 * kNsPerS; });
     return log->snapshot();
   }
-  static size_t count(const std::vector<replication::BoardEntry>& board, const std::string& name) {
+  static size_t count(const std::vector<replication::RegistryEntry>& registry,
+                      const std::string& name) {
     return static_cast<size_t>(
-        std::count_if(board.begin(), board.end(),
-                      [&](const replication::BoardEntry& entry) { return entry.name == name; }));
+        std::count_if(registry.begin(), registry.end(),
+                      [&](const replication::RegistryEntry& entry) { return entry.name == name; }));
   }
 };
 
-TEST_F(HostileBoard, RowsThatAreNobodysAreNotFetched) {
+TEST_F(HostileRegistry, RowsThatAreNobodysAreNotFetched) {
   PostgresLog* log = connect();
   Head end;
   put(log, &end, "a");
@@ -142,23 +143,23 @@ TEST_F(HostileBoard, RowsThatAreNobodysAreNotFetched) {
   sql("insert into weir_board select 'main', 'many' || i, 'facts', now() - interval '1 hour' "
       "from generate_series(1, 100000) as i");
   const int64_t before = peak_bytes();
-  const auto seen = board(log);
-  EXPECT_LE(seen.size(), replication::Board::kEntriesMax);
+  const auto seen = registry(log);
+  EXPECT_LE(seen.size(), replication::MemberRegistry::kEntriesMax);
   EXPECT_EQ(count(seen, "mine"), 1u);
   for (const char* name : {"large", "never", "always"}) EXPECT_EQ(count(seen, name), 0u) << name;
   EXPECT_LT(peak_bytes() - before, 40 << 20);
   log->put("mine", "later");
-  (void)board(log);
+  (void)registry(log);
   EXPECT_EQ(value("select count(*) from weir_board where name in ('never', 'always')"), "0");
   EXPECT_EQ(log->trouble().text, "");
 }
 
-TEST_F(HostileBoard, ATableOfAnotherMakingIsNamed) {
+TEST_F(HostileRegistry, ATableOfAnotherMakingIsNamed) {
   PostgresLog* log = connect();
   Head end;
   put(log, &end, "a");
   sql("alter table weir_board alter column facts type text using ''");
-  (void)board(log);
+  (void)registry(log);
   expect_trouble(log, "weir_board has columns of other types");
 }
 

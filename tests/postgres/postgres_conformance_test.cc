@@ -56,13 +56,13 @@ class PostgresEngine : public LogEngine {
         " order by at desc limit 1)" + of_shard);
     return true;
   }
-  bool damage(const std::string& shard, uint64_t position) override {
+  bool damage(const std::string& shard, uint64_t log_index) override {
     sql("update weir_log set record = set_byte(record, 0, get_byte(record, 0) # 1)" +
-        at(shard, position));
+        at(shard, log_index));
     return true;
   }
-  bool remove(const std::string& shard, uint64_t position) override {
-    sql("delete from weir_log" + at(shard, position));
+  bool remove(const std::string& shard, uint64_t log_index) override {
+    sql("delete from weir_log" + at(shard, log_index));
     return true;
   }
   size_t many() const override {
@@ -79,8 +79,8 @@ class PostgresEngine : public LogEngine {
   void sql(const std::string& statement) {
     server_.sql("set search_path = " + schema_ + "; " + statement);
   }
-  static std::string at(const std::string& shard, uint64_t position) {
-    return " where shard = '" + shard + "' and at = " + std::to_string(position);
+  static std::string at(const std::string& shard, uint64_t log_index) {
+    return " where shard = '" + shard + "' and at = " + std::to_string(log_index);
   }
 
   PostgresServer& server_ = postgres::shared_server();

@@ -1,5 +1,5 @@
-// A PostgreSQL server of a test's own: its data in a temporary directory, its only door a socket in
-// it. It stops when the object goes, and also when the test's process is killed.
+// A PostgreSQL server of a test's own: its data in a temporary directory, its only way in a socket
+// in it. It stops when the object goes, and also when the test's process is killed.
 //
 // PostgreSQL refuses to run as root: then it runs as the user postgres, or nobody.
 #pragma once

@@ -25,26 +25,27 @@ std::string make_genesis() {
 
 void Chain::update(const SimEngine& log, size_t branch) {
   const std::vector<Record>& records = log.records(branch);
-  const uint64_t folded = fold_.head().position;
-  if (folded > records.size() || (folded > 0 && records[folded - 1].head != fold_.head())) {
+  const uint64_t applied = log_state_.head().log_index;
+  if (applied > records.size() || (applied > 0 && records[applied - 1].head != log_state_.head())) {
     *this = Chain(ends_at_impossible_);
   }
-  for (size_t at = fold_.head().position; at < records.size(); ++at) {
+  for (size_t at = log_state_.head().log_index; at < records.size(); ++at) {
     if (!take(records[at])) return;
   }
 }
 
 bool Chain::take(const Record& record) {
-  const Fold::Outcome outcome = fold_.apply(record.head, record.bytes);
-  const std::string place = " at position " + std::to_string(record.head.position);
-  if (outcome.verdict == Verdict::kImpossible && ends_at_impossible_) return false;
-  if (outcome.verdict == Verdict::kImpossible) throw Violation("an impossible record" + place);
-  if (outcome.verdict == Verdict::kVoid) {
+  const LogState::Outcome outcome = log_state_.apply(record.head, record.bytes);
+  const std::string place = " at log index " + std::to_string(record.head.log_index);
+  if (outcome.validity == Validity::kImpossible && ends_at_impossible_) return false;
+  if (outcome.validity == Validity::kImpossible) throw Violation("an impossible record" + place);
+  if (outcome.validity == Validity::kVoid) {
     ++void_records_;
     return true;
   }
   // A CLAIM without condition may be older than a record that its author had not read, and a turn
-  // that is appended again keeps its instant, which may be older than a CLAIM or a BEAT before it.
+  // that is appended again keeps its instant, which may be older than a CLAIM or a HEARTBEAT before
+  // it.
   const bool is_claim = outcome.kind == Kind::kClaim;
   if (!is_claim && outcome.instant_ns != 0 && outcome.instant_ns < newest_turn_ns_) {
     throw Violation("I6: an instant runs back" + place);
@@ -54,7 +55,7 @@ bool Chain::take(const Record& record) {
     if (turn_instant_ns(turn) < newest_turn_ns_) throw Violation("I6: a turn runs back" + place);
     newest_turn_ns_ = turn_instant_ns(turn);
     states_.push_back(state_after(state(), turn));
-    turns_.push_back({.bytes = turn, .position = record.head.position});
+    turns_.push_back({.bytes = turn, .log_index = record.head.log_index});
   }
   return true;
 }

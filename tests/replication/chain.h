@@ -1,5 +1,5 @@
-// What the log means, by the real Fold: the turns it has accepted, each executed on the state that
-// the turns before it make (I10), with instants that never run back from turn to turn (I6).
+// What the log means, by the real LogState: the turns it has accepted, each executed on the state
+// that the turns before it make (I10), with instants that never run back from turn to turn (I6).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/replication/fold.h"
+#include "storage/replication/log_state.h"
 #include "tests/replication/sim_engine.h"
 
 namespace weir::storage::replication {
@@ -26,29 +26,29 @@ class Chain {
   // An impossible record is a Violation, or the end of what counts.
   explicit Chain(bool ends_at_impossible = false) : ends_at_impossible_(ends_at_impossible) {}
 
-  // Folds what is new in the branch, or all of it if it is another history than before.
+  // Applies what is new in the branch, or all of it if it is another history than before.
   // Throws a Violation.
   void update(const SimEngine& log, size_t branch);
 
   uint64_t turns() const { return turns_.size(); }
   bool has(uint64_t turn) const { return turn >= 1 && turn <= turns_.size(); }
   const std::string& turn(uint64_t turn) const { return turns_[turn - 1].bytes; }
-  uint64_t position(uint64_t turn) const { return turns_[turn - 1].position; }
+  uint64_t log_index(uint64_t turn) const { return turns_[turn - 1].log_index; }
   uint64_t state() const { return states_.back(); }
   uint64_t state_at(uint64_t turn) const { return turn < states_.size() ? states_[turn] : 0; }
-  const Fold& fold() const { return fold_; }
+  const LogState& log_state() const { return log_state_; }
   uint64_t void_records() const { return void_records_; }
 
  private:
   struct Accepted {
     std::string bytes;
-    uint64_t position = 0;
+    uint64_t log_index = 0;
   };
 
   bool take(const Record& record);
 
   bool ends_at_impossible_;
-  Fold fold_{kShard};
+  LogState log_state_{kShard};
   std::vector<Accepted> turns_;
   std::vector<uint64_t> states_{0};  // after each turn
   int64_t newest_turn_ns_ = 0;

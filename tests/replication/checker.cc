@@ -15,7 +15,7 @@ constexpr int64_t kUnbounded = 1'000'000'000'000'000;
 
 void Checker::demand_in_log(uint64_t turn, uint64_t content, const std::string& who) {
   if (loses_acknowledged_) return;
-  if (!chain_.has(turn) || chain_.position(turn) > log_->durable(log_->primary()) ||
+  if (!chain_.has(turn) || chain_.log_index(turn) > log_->durable(log_->leader()) ||
       crc64_xz(chain_.turn(turn)) != content) {
     throw Violation(who + ": turn " + std::to_string(turn) + " is not in the log for good");
   }
@@ -78,18 +78,18 @@ void Checker::committed(const Process& process, uint64_t turn, const std::string
   }
 }
 
-// In lossy engines too: who takes office has appended what it had, and has all that the log has.
-uint64_t Checker::took_office(const Process& process) {
-  ++offices_;
-  if (process.branch() != log_->primary()) return offices_;
+// In lossy engines too: who is promoted has appended what it had, and has all that the log has.
+uint64_t Checker::promoted(const Process& process) {
+  ++promotions_;
+  if (process.branch() != log_->leader()) return promotions_;
   update();
-  const bool is_current = process.member().fold().epoch() == chain_.fold().epoch();
+  const bool is_current = process.member().log_state().epoch() == chain_.log_state().epoch();
   const bool is_right = is_current ? process.newest_turn() == chain_.turns()
                                    : process.newest_turn() <= chain_.turns();
   if (!is_right || chain_.state_at(process.newest_turn()) != process.state()) {
-    throw Violation("I1: " + process.name() + " takes office with another state than the log's");
+    throw Violation("I1: " + process.name() + " is promoted with another state than the log's");
   }
-  return offices_;
+  return promotions_;
 }
 
 bool Checker::agrees(const Process& process) {
@@ -107,9 +107,10 @@ bool Checker::differs(const Process& process, size_t branch) const {
 }
 
 bool Checker::reaches_back(const Process& process, size_t branch) const {
-  const std::vector<Stamp> stamps = process.disk().stamps();
-  return std::any_of(stamps.begin(), stamps.end(),
-                     [&](const Stamp& stamp) { return log_->confirms(branch, stamp.head); });
+  const std::vector<LogBookmark> bookmarks = process.disk().bookmarks();
+  return std::any_of(bookmarks.begin(), bookmarks.end(), [&](const LogBookmark& bookmark) {
+    return log_->confirms(branch, bookmark.head);
+  });
 }
 
 void Checker::stopped(const Process& process, Reason reason, size_t branch) {
@@ -123,12 +124,12 @@ void Checker::stopped(const Process& process, Reason reason, size_t branch) {
                            [&](size_t seen) { return !reaches_back(process, seen); });
   }
   if (reason == Reason::kTrimmed) {
-    is_right = process.last_read_after().position <= log_->trimmed(branch);
+    is_right = process.last_read_after().log_index <= log_->trimmed(branch);
   }
   if (!is_right) throw Violation(process.name() + " stopped without need: " + name_of(reason));
 }
 
-void Checker::promoted() { check_log(); }
+void Checker::failed_over() { check_log(); }
 
 void Checker::check_log() {
   update();

@@ -1,5 +1,5 @@
 // Sees everything that happens to all members, and throws a Violation where an invariant is broken.
-// It judges by the log of the present primary, folded by the real Fold.
+// It judges by the log of the present leader, read by the real LogState.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "storage/replication/early_release.h"
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "tests/replication/chain.h"
 #include "tests/replication/over_admission.h"
 #include "tests/replication/sim_engine.h"
@@ -30,7 +30,7 @@ class Checker {
   // What time it really is; without a clock nothing is said about it.
   void set_clock(std::function<int64_t()> clock) { clock_ = std::move(clock); }
   int64_t now_ns() const { return clock_ ? clock_() : 0; }
-  // An owner has sealed a turn (section "Time": instants pass as time does, over takeovers too).
+  // A primary has sealed a turn (section "Time": instants pass as time does, over takeovers too).
   // `before` and `after` are the states that it led from and to.
   void sealed(const Process& process, uint64_t before, uint64_t after, int64_t instant_ns);
   // A CLAIM at the wall clock's instant, by a member that saw no record live.
@@ -38,22 +38,22 @@ class Checker {
     cold_claims_.push_back({.instant_ns = instant_ns, .real_ns = now_ns()});
     admission_.claimed_cold();
   }
-  // The reply of a turn that may take permits left an owner (I4).
+  // The reply of a turn that may take permits left a primary (I4).
   void granted(const OverAdmission::Origin& origin, const std::string& bytes) {
     admission_.granted(origin, bytes);
   }
   // The newest turn whose reply somebody has: no later read may show less (I9).
   uint64_t released_turn() const { return released_turn_; }
   void read_released(const Process& process, uint64_t shown_turn, uint64_t released_before);
-  // An owner wrote the turn to its local log (I7, and R2: with the bytes it sealed).
+  // A primary wrote the turn to its local log (I7, and R2: with the bytes it sealed).
   void committed(const Process& process, uint64_t turn, const std::string& bytes,
                  const std::string* sealed);
-  // Answers a number for the office.
-  uint64_t took_office(const Process& process);
+  // Answers a number for the promotion.
+  uint64_t promoted(const Process& process);
   // The reason must hold: the process has turns that the log contradicts, or the log does not reach
   // back to where the process stands.
   void stopped(const Process& process, Reason reason, size_t branch);
-  void promoted();
+  void failed_over();
   // A schedule in which members stop for other reasons.
   void expect_stops() {
     expects_stops_ = true;
@@ -65,7 +65,7 @@ class Checker {
   bool agrees(const Process& process);
 
   const Chain& chain() { return update(); }
-  uint64_t offices() const { return offices_; }
+  uint64_t promotions() const { return promotions_; }
   uint64_t turns_lost() const { return turns_lost_; }
   // Throws a Violation, but for engines that lose what they acknowledged: those have no bound.
   OverAdmission::Result check_admission(const EarlyOptions& options);
@@ -74,7 +74,7 @@ class Checker {
 
  private:
   const Chain& update() {
-    chain_.update(*log_, log_->primary());
+    chain_.update(*log_, log_->leader());
     return chain_;
   }
   void demand_in_log(uint64_t turn, uint64_t content, const std::string& who);
@@ -87,7 +87,7 @@ class Checker {
   Chain chain_;
   std::map<uint64_t, uint64_t> released_;  // turn -> checksum
   uint64_t released_turn_ = 0;
-  uint64_t offices_ = 0;
+  uint64_t promotions_ = 0;
   uint64_t turns_lost_ = 0;
   struct Sealed {
     int64_t instant_ns = 0;

@@ -42,8 +42,8 @@ class LogEngine {
   // A failover to a copy that lacks the newest records.
   virtual bool lose_records(const std::string& /*shard*/, size_t /*count*/) { return false; }
   // Other bytes under the stored checksum; a row that is missing among others.
-  virtual bool damage(const std::string& /*shard*/, uint64_t /*position*/) { return false; }
-  virtual bool remove(const std::string& /*shard*/, uint64_t /*position*/) { return false; }
+  virtual bool damage(const std::string& /*shard*/, uint64_t /*log_index*/) { return false; }
+  virtual bool remove(const std::string& /*shard*/, uint64_t /*log_index*/) { return false; }
   // How many records are many.
   virtual size_t many() const { return 100'000; }
   // After so many passes nothing is on its way any more.

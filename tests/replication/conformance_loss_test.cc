@@ -32,7 +32,7 @@ TEST_P(Conformance, TrimmingRemovesAPrefix) {
   wait_until([&] { return read(log, heads[19]).outcome == ReadOutcome::kTrimmed; });
   log->trim(10);
   wait_a_while();
-  EXPECT_EQ(read_all(log, heads[20]).size(), 29u) << "the record of position 21 is there";
+  EXPECT_EQ(read_all(log, heads[20]).size(), 29u) << "the record of log index 21 is there";
 }
 
 // What a reader gets while records go is a run of records or kTrimmed, never a hole.
@@ -53,7 +53,7 @@ TEST_P(Conformance, AReaderRacesTrim) {
     }
     ASSERT_EQ(part.outcome, ReadOutcome::kRecords);
     for (const Record& record : part.records) {
-      ASSERT_EQ(record.head.position, after.position + 1);
+      ASSERT_EQ(record.head.log_index, after.log_index + 1);
       after = record.head;
     }
   }
@@ -132,7 +132,7 @@ TEST_P(Conformance, ARewoundLog) {
   end = kept;
   put(log, &end, "other b");
   put(log, &end, "other c");
-  EXPECT_EQ(end.position, lost.position) << "the same position comes again";
+  EXPECT_EQ(end.log_index, lost.log_index) << "the same log index comes again";
   EXPECT_EQ(read(log, lost).outcome, ReadOutcome::kRewound);
   EXPECT_EQ(append(log, lost, "d").outcome, AppendOutcome::kRefused);
   EXPECT_EQ(read_all(log, kept).size(), 2u);

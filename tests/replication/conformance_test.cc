@@ -49,7 +49,7 @@ Read Conformance::read(SharedLog* log, const Head& after, size_t bytes_max) {
 void Conformance::put(SharedLog* log, Head* end, const std::string& record) {
   const Appended answer = append(log, *end, record);
   ASSERT_EQ(answer.outcome, AppendOutcome::kDone);
-  ASSERT_EQ(answer.head.position, end->position + 1);
+  ASSERT_EQ(answer.head.log_index, end->log_index + 1);
   ASSERT_EQ(answer.head.crc, crc64_xz(record));
   *end = answer.head;
 }
@@ -61,7 +61,7 @@ std::vector<Record> Conformance::read_all(SharedLog* log, Head after, size_t byt
     EXPECT_EQ(part.outcome, ReadOutcome::kRecords);
     if (part.outcome != ReadOutcome::kRecords) return records;
     for (const Record& record : part.records) {
-      EXPECT_EQ(record.head.position, after.position + 1);
+      EXPECT_EQ(record.head.log_index, after.log_index + 1);
       EXPECT_EQ(record.head.crc, crc64_xz(record.bytes));
       after = record.head;
       records.push_back(record);
@@ -93,7 +93,7 @@ TEST_P(Conformance, AnEngineHasFacts) {
   EXPECT_GE(facts.copies, 1u);
 }
 
-TEST_P(Conformance, AnAppendNamesTheEndByItsPosition) {
+TEST_P(Conformance, AnAppendNamesTheEndByItsLogIndex) {
   SharedLog* log = connect();
   Head end;
   put(log, &end, "a");
@@ -118,10 +118,10 @@ TEST_P(Conformance, AnAppendNamesTheEndByItsChecksum) {
 
 TEST_P(Conformance, AnAppendWithoutConditionFollowsWhateverIsThere) {
   SharedLog* log = connect();
-  for (uint64_t position = 1; position <= 3; ++position) {
+  for (uint64_t log_index = 1; log_index <= 3; ++log_index) {
     const Appended answer = append(log, std::nullopt, "same");
     EXPECT_EQ(answer.outcome, AppendOutcome::kDone);
-    EXPECT_EQ(answer.head, (Head{position, crc64_xz("same")}));
+    EXPECT_EQ(answer.head, (Head{log_index, crc64_xz("same")}));
   }
   EXPECT_EQ(read_all(log, {}).size(), 3u) << "each once";
 }
@@ -246,7 +246,7 @@ TEST_P(Conformance, AReaderRacesWriters) {
   uint64_t sent = 0;
   const auto step = [&] {
     for (Writer& writer : writers) {
-      if (writer.is_busy || writer.end.position >= kWanted) continue;
+      if (writer.is_busy || writer.end.log_index >= kWanted) continue;
       writer.is_busy = true;
       const std::string record = numbered(++sent);
       writer.log->append(writer.end, record, [&writer](const Appended& answer) {
@@ -264,7 +264,7 @@ TEST_P(Conformance, AReaderRacesWriters) {
       reads = false;
       EXPECT_EQ(read.outcome, ReadOutcome::kRecords);
       for (const Record& record : read.records) {
-        EXPECT_EQ(record.head.position, seen.size() + 1);
+        EXPECT_EQ(record.head.log_index, seen.size() + 1);
         seen.push_back(record);
       }
     });
@@ -281,7 +281,7 @@ TEST_P(Conformance, AReaderRacesWriters) {
   size_t done = 0;
   for (const Writer& writer : writers) {
     done += writer.done.size();
-    for (const Head& head : writer.done) EXPECT_EQ(all.at(head.position - 1).head, head);
+    for (const Head& head : writer.done) EXPECT_EQ(all.at(head.log_index - 1).head, head);
   }
   EXPECT_EQ(done, all.size()) << "each record is the one of an append that was acknowledged";
 }

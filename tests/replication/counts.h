@@ -23,7 +23,7 @@ enum class Fault : size_t {
   kVisibleLost,  // a record that somebody had read was lost by a failover
   kRewind,       // a failover lost records
   kFailover,     // with or without
-  kOldPrimary,   // an append took effect on an engine that was primary no more
+  kOldLeader,    // an append took effect on an engine that was leader no more
   kTrimUndone,   // a failover brought trimmed records back
   kEngineRestart,
   kStandbyAway,     // an append waited for the engine's standby
@@ -35,7 +35,7 @@ enum class Fault : size_t {
   kCut,  // of a member, in both directions
   kCutOneWay,
   kWallStep,
-  kHandOver,  // that was sent
+  kSwitchover,  // that was sent
   kOperatorClaim,
   kTimesChanged,
   kTwin,           // a copied directory ran beside the original

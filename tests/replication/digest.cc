@@ -22,8 +22,8 @@ class Digest {
   explicit Digest(Names* names) : names_(names) {}
 
   std::string head(const Head& head) {
-    if (head.position == 0) return "-";
-    return names_->of(std::to_string(head.position) + "/" + std::to_string(head.crc));
+    if (head.log_index == 0) return "-";
+    return names_->of(std::to_string(head.log_index) + "/" + std::to_string(head.crc));
   }
 
   std::string record(const std::string& bytes) {
@@ -50,7 +50,7 @@ std::string Stage::digest() const {
   Names names;
   Digest digest(&names);
   std::string text;
-  for (size_t branch = 0; branch <= log_.primary(); ++branch) {
+  for (size_t branch = 0; branch <= log_.leader(); ++branch) {
     text += "|" + std::to_string(log_.durable(branch)) + ":";
     for (const Record& record : log_.records(branch)) {
       text += digest.head(record.head) + "=" + digest.record(record.bytes) + " ";
@@ -61,11 +61,12 @@ std::string Stage::digest() const {
     const Actor& actor = members_[i];
     text += "#" + std::to_string(actor.branch);
     for (const auto& [turn, bytes] : actor.disk->turns()) text += " " + names.of(bytes);
-    for (const Stamp& stamp : actor.disk->stamps()) text += " s" + digest.head(stamp.head);
+    for (const LogBookmark& bookmark : actor.disk->bookmarks())
+      text += " s" + digest.head(bookmark.head);
     text += "u" + std::to_string(actor.disk->unsynced() > 0);
     if (actor.process == nullptr) continue;
     const Member& member = actor.process->member();
-    text += digest.head(member.fold().head()) + "e" + digest.head(member.fold().epoch());
+    text += digest.head(member.log_state().head()) + "e" + digest.head(member.log_state().epoch());
     const std::string line = weir::storage::replication::describe(member);
     text += line.substr(0, line.find(" head")) + line.substr(line.find(" next"));
     text += may_answer_reads(i) ? "r" : "-";

@@ -6,15 +6,15 @@
 namespace weir::storage::replication {
 
 void Disk::Image::apply(const Write& write) {
-  const uint64_t first_replaced = write.turns.empty() ? write.stamp.turn() : write.first_turn;
-  stamps.erase(stamps.lower_bound(first_replaced), stamps.end());
-  stamps[write.stamp.turn()] = write.stamp;
+  const uint64_t first_replaced = write.turns.empty() ? write.bookmark.turn() : write.first_turn;
+  bookmarks.erase(bookmarks.lower_bound(first_replaced), bookmarks.end());
+  bookmarks[write.bookmark.turn()] = write.bookmark;
   for (size_t i = 0; i < write.turns.size(); ++i) turns[write.first_turn + i] = write.turns[i];
 }
 
-void Disk::Image::forget_before(const Stamp& stamp) {
-  stamps.erase(stamps.begin(), stamps.lower_bound(stamp.turn()));
-  turns.erase(turns.begin(), turns.upper_bound(stamp.turn()));
+void Disk::Image::forget_before(const LogBookmark& bookmark) {
+  bookmarks.erase(bookmarks.begin(), bookmarks.lower_bound(bookmark.turn()));
+  turns.erase(turns.begin(), turns.upper_bound(bookmark.turn()));
 }
 
 void Disk::put(Write write) {
@@ -24,15 +24,17 @@ void Disk::put(Write write) {
 
 void Disk::write(const Batch& batch, bool torn) {
   if (!torn) {
-    return put({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = batch.stamp});
+    return put({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = batch.bookmark});
   }
   for (size_t i = 0; i < batch.turns.size(); ++i) {
-    put({.first_turn = batch.first_turn + i, .turns = {batch.turns[i]}, .stamp = batch.stamp});
+    put({.first_turn = batch.first_turn + i,
+         .turns = {batch.turns[i]},
+         .bookmark = batch.bookmark});
   }
 }
 
-void Disk::restamp(const Stamp& stamp) {
-  put({.first_turn = stamp.next_turn, .turns = {}, .stamp = stamp});
+void Disk::replace_bookmark(const LogBookmark& bookmark) {
+  put({.first_turn = bookmark.next_turn, .turns = {}, .bookmark = bookmark});
 }
 
 void Disk::sync() {
@@ -45,18 +47,18 @@ void Disk::cut_power(size_t count) {
   for (const Write& write : unsynced_) image_.apply(write);
 }
 
-void Disk::write_back(const Base& base, uint64_t oldest, size_t stamps_kept) {
+void Disk::write_back(const Base& base, uint64_t oldest, size_t bookmarks_kept) {
   sync();
   base_ = base;
-  auto kept = synced_.stamps.upper_bound(oldest);
-  while (kept != synced_.stamps.begin() &&
-         static_cast<size_t>(std::distance(kept, synced_.stamps.end())) + 1 < stamps_kept) {
+  auto kept = synced_.bookmarks.upper_bound(oldest);
+  while (kept != synced_.bookmarks.begin() &&
+         static_cast<size_t>(std::distance(kept, synced_.bookmarks.end())) + 1 < bookmarks_kept) {
     --kept;
   }
-  if (kept == synced_.stamps.begin()) return;
-  const Stamp stamp = std::prev(kept)->second;
-  synced_.forget_before(stamp);
-  image_.forget_before(stamp);
+  if (kept == synced_.bookmarks.begin()) return;
+  const LogBookmark bookmark = std::prev(kept)->second;
+  synced_.forget_before(bookmark);
+  image_.forget_before(bookmark);
 }
 
 Disk Disk::checkpoint() const {
@@ -71,10 +73,10 @@ std::optional<std::string> Disk::turn(uint64_t turn) const {
   return found->second;
 }
 
-std::vector<Stamp> Disk::stamps() const {
-  std::vector<Stamp> stamps;
-  for (const auto& [turn, stamp] : image_.stamps) stamps.push_back(stamp);
-  return stamps;
+std::vector<LogBookmark> Disk::bookmarks() const {
+  std::vector<LogBookmark> bookmarks;
+  for (const auto& [turn, bookmark] : image_.bookmarks) bookmarks.push_back(bookmark);
+  return bookmarks;
 }
 
 }  // namespace weir::storage::replication

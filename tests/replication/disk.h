@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "tests/replication/limits.h"
 
 namespace weir::storage::replication {
@@ -20,9 +20,9 @@ struct State {
   Limits limits;
 };
 
-// State files: everything up to the turn of a stamp.
+// State files: everything up to the turn of a bookmark.
 struct Base {
-  Stamp stamp;
+  LogBookmark bookmark;
   uint64_t turn = 0;
   State state;
   int64_t newest_instant_ns = 0;
@@ -30,15 +30,16 @@ struct Base {
 
 class Disk : public LocalTurns {
  public:
-  // With `torn`, each turn is a write of its own, with the record's stamp: a wrong local log.
+  // With `torn`, each turn is a write of its own, with the record's bookmark: a wrong local log.
   void write(const Batch& batch, bool torn);
-  void restamp(const Stamp& stamp);
+  void replace_bookmark(const LogBookmark& bookmark);
   void sync();
   // Loses up to `count` of the newest writes that are not synced.
   void cut_power(size_t count);
-  // A pass has ended: the state files hold what `base` says, and everything before is synced. Turns
-  // up to `oldest` may go, as far as so many stamps are left, one of them before those that stay.
-  void write_back(const Base& base, uint64_t oldest, size_t stamps_kept);
+  // A write-back has ended: the state files hold what `base` says, and everything before is synced.
+  // Turns up to `oldest` may go, as far as so many bookmarks are left, one of them before those
+  // that stay.
+  void write_back(const Base& base, uint64_t oldest, size_t bookmarks_kept);
   // As a checkpoint of it opens elsewhere.
   Disk checkpoint() const;
 
@@ -46,7 +47,7 @@ class Disk : public LocalTurns {
     return image_.turns.empty() ? base_.turn : image_.turns.rbegin()->first;
   }
   std::optional<std::string> turn(uint64_t turn) const override;
-  std::vector<Stamp> stamps() const override;
+  std::vector<LogBookmark> bookmarks() const override;
   const Base& base() const { return base_; }
   const std::map<uint64_t, std::string>& turns() const { return image_.turns; }
   size_t unsynced() const { return unsynced_.size(); }
@@ -54,15 +55,15 @@ class Disk : public LocalTurns {
  private:
   struct Write {
     uint64_t first_turn = 0;
-    std::vector<std::string> turns;  // none: only the stamp
-    Stamp stamp;
+    std::vector<std::string> turns;  // none: only the bookmark
+    LogBookmark bookmark;
   };
   struct Image {
     std::map<uint64_t, std::string> turns;
-    std::map<uint64_t, Stamp> stamps;  // by the turn they cover
+    std::map<uint64_t, LogBookmark> bookmarks;  // by the turn they cover
 
     void apply(const Write& write);
-    void forget_before(const Stamp& stamp);
+    void forget_before(const LogBookmark& bookmark);
   };
 
   void put(Write write);

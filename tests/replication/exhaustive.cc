@@ -13,7 +13,7 @@ namespace {
 
 enum class Act {
   kWrite,
-  kBeat,
+  kHeartbeat,
   kRead,
   kClaim,
   kExecute,
@@ -21,7 +21,7 @@ enum class Act {
   kGiveUp,
   kExecuteLost,
   kDurable,
-  kPromote,  // `detail` records less than can be kept
+  kFailOver,  // `detail` records less than can be kept
   kCrash,
   kPowerCut,
   kStrange,  // a record that no member understands
@@ -33,7 +33,7 @@ struct Choice {
 
   std::string text() const {
     static constexpr const char* kNames[] = {
-        "writes",         "beats",       "reads",    "waits and claims",
+        "writes",         "heartbeats",  "reads",    "waits and claims",
         "append arrives", "is answered", "gives up", "late append arrives",
         "all is durable", "failover",    "crashes",  "loses power",
         "strange record"};
@@ -62,12 +62,12 @@ class Run {
     for (size_t i = 0; i < stage_->members(); ++i) choices_of(i, &choices);
     if (stage_->lost_appends() > 0 && size() < records_max_)
       choices.push_back({Act::kExecuteLost, 0});
-    if (!lossy_ && stage_->log().durable(stage_->log().primary()) < size()) {
+    if (!lossy_ && stage_->log().durable(stage_->log().leader()) < size()) {
       choices.push_back({Act::kDurable, 0});
     }
     if (rewinds_ == 0) {
       for (size_t less = 0; less < (lossy_ ? 4 : 1); ++less)
-        choices.push_back({Act::kPromote, less});
+        choices.push_back({Act::kFailOver, less});
     }
     if (limits_.has_strange_records) choices.push_back({Act::kStrange, 0});
     return choices;
@@ -80,8 +80,8 @@ class Run {
         ++writes_;
         stage_->write(member, 2);
         break;
-      case Act::kBeat:
-        ++beats_;
+      case Act::kHeartbeat:
+        ++heartbeats_;
         stage_->pass(600 * kMs);
         stage_->tick(member);
         break;
@@ -110,9 +110,9 @@ class Run {
       case Act::kDurable:
         stage_->make_durable();
         break;
-      case Act::kPromote:
+      case Act::kFailOver:
         ++rewinds_;
-        promote(choice.detail);
+        fail_over(choice.detail);
         break;
       case Act::kCrash:
       case Act::kPowerCut:
@@ -141,7 +141,7 @@ class Run {
   }
 
   std::string digest() const {
-    return stage_->digest() + "w" + std::to_string(writes_) + std::to_string(beats_) +
+    return stage_->digest() + "w" + std::to_string(writes_) + std::to_string(heartbeats_) +
            std::to_string(unknowns_) + std::to_string(is_strange_) + std::to_string(rewinds_) +
            std::to_string(crashes_);
   }
@@ -149,7 +149,7 @@ class Run {
  private:
   static constexpr int64_t kRetryNs = 310 * kMs;  // no retry waits longer
 
-  size_t size() const { return stage_->log().size(stage_->log().primary()); }
+  size_t size() const { return stage_->log().size(stage_->log().leader()); }
 
   void choices_of(size_t i, std::vector<Choice>* choices) const {
     if (stage_->process(i).has_stopped()) return;
@@ -163,9 +163,11 @@ class Run {
     } else {
       choices->push_back({Act::kRead, i});
       if (stage_->member(i).role() == Role::kFollowing) choices->push_back({Act::kClaim, i});
-      if (stage_->in_office(i) && beats_ < limits_.beats_max) choices->push_back({Act::kBeat, i});
+      if (stage_->is_promoted(i) && heartbeats_ < limits_.heartbeats_max)
+        choices->push_back({Act::kHeartbeat, i});
     }
-    if (stage_->in_office(i) && writes_ < limits_.writes_max) choices->push_back({Act::kWrite, i});
+    if (stage_->is_promoted(i) && writes_ < limits_.writes_max)
+      choices->push_back({Act::kWrite, i});
     if (crashes_ == 0) {
       choices->push_back({Act::kCrash, i});
       if (stage_->disk(i)->unsynced() > 1) choices->push_back({Act::kPowerCut, i});
@@ -174,12 +176,12 @@ class Run {
 
   void append_strange() {
     stage_->checker().expect_stops();
-    std::string record = encode_record({.nonce = 7, .shard = kShard, .epoch = {}}, Beat{});
+    std::string record = encode_record({.nonce = 7, .shard = kShard, .epoch = {}}, Heartbeat{});
     record[1] = kRecordVersion + 1;
     stage_->append_raw(record);
   }
 
-  // An acknowledgement means durable, and a primary that was replaced gives none.
+  // An acknowledgement means durable, and a leader that was replaced gives none.
   bool is_acknowledgeable(size_t i) const {
     if (stage_->is_refused(i) || lossy_) return true;
     return stage_->is_durable(i);
@@ -189,9 +191,9 @@ class Run {
     while (stage_->has_read(member)) stage_->answer_read(member);
   }
 
-  void promote(size_t less) {
-    const size_t kept = lossy_ ? size() : stage_->log().durable(stage_->log().primary());
-    stage_->promote(kept > less ? kept - less : 1);
+  void fail_over(size_t less) {
+    const size_t kept = lossy_ ? size() : stage_->log().durable(stage_->log().leader());
+    stage_->fail_over(kept > less ? kept - less : 1);
   }
 
   SearchLimits limits_;
@@ -199,7 +201,7 @@ class Run {
   std::unique_ptr<Stage> stage_;
   size_t records_max_ = 0;
   int writes_ = 0;
-  int beats_ = 0;
+  int heartbeats_ = 0;
   int unknowns_ = 0;
   int rewinds_ = 0;
   int crashes_ = 0;

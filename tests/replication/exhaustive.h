@@ -1,6 +1,6 @@
-// Every order in which a few things can happen to two members and their log: writes, beats, reads,
-// claims, answers, one append of unknown outcome, one failover of the engine, and one crash or
-// power cut. States that were seen are not followed again.
+// Every order in which a few things can happen to two members and their log: writes, heartbeats,
+// reads, claims, answers, one append of unknown outcome, one failover of the engine, and one crash
+// or power cut. States that were seen are not followed again.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct SearchLimits {
   size_t records_max = 6;  // after GENESIS and the first CLAIM
   size_t depth_max = 13;
   int writes_max = 2;  // of two turns each
-  int beats_max = 1;
+  int heartbeats_max = 1;
   bool has_strange_records = true;
   uint64_t states_max = 1'000'000'000;
 };

@@ -32,16 +32,16 @@ class FileLogEngine : public LogEngine {
     std::filesystem::resize_file(path_of(shard), places[places.size() - 1 - count]);
     return true;
   }
-  bool damage(const std::string& shard, uint64_t position) override {
+  bool damage(const std::string& shard, uint64_t log_index) override {
     std::string bytes = contents_of(shard);
-    bytes[places_of(shard)[position - 1] + kHeadBytes] ^= 1;
+    bytes[places_of(shard)[log_index - 1] + kHeadBytes] ^= 1;
     overwrite(shard, bytes);
     return true;
   }
-  bool remove(const std::string& shard, uint64_t position) override {
+  bool remove(const std::string& shard, uint64_t log_index) override {
     const auto places = places_of(shard);
     std::string bytes = contents_of(shard);
-    bytes.erase(places[position - 1], places[position] - places[position - 1]);
+    bytes.erase(places[log_index - 1], places[log_index] - places[log_index - 1]);
     overwrite(shard, bytes);
     return true;
   }
@@ -194,7 +194,7 @@ int append_beside_others(const std::string& path, bool trims) {
     if (told.outcome == Appended::Outcome::kDone) {
       end = told.head;
       ++done;
-      if (trims && done % 10 == 0) log.trim(end.position - 5);
+      if (trims && done % 10 == 0) log.trim(end.log_index - 5);
       continue;
     }
     Read found;
@@ -234,7 +234,7 @@ TEST_F(FileLogTest, ProcessesShareItWhileItIsTrimmed) {
   if (child == 0) ::_exit(append_beside_others(path_, true));
   FileLog log(path_);
   uint64_t done = 0;
-  while (done < kAppendsOfEach) done += append(&log, std::nullopt, "mine").head.position != 0;
+  while (done < kAppendsOfEach) done += append(&log, std::nullopt, "mine").head.log_index != 0;
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   // A reader that was slow may have been overtaken by the trimming, which is its own.
@@ -243,7 +243,7 @@ TEST_F(FileLogTest, ProcessesShareItWhileItIsTrimmed) {
   const Appended last = append(&log, std::nullopt, "last");
   ASSERT_EQ(last.outcome, Appended::Outcome::kDone);
   if (code == 0) {
-    EXPECT_EQ(last.head.position, 2u * kAppendsOfEach + 1);
+    EXPECT_EQ(last.head.log_index, 2u * kAppendsOfEach + 1);
   }
   EXPECT_EQ(read(&log, last.head).outcome, Read::Outcome::kRecords);
 }

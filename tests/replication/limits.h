@@ -1,5 +1,5 @@
-// The limits that simulated owners keep: a few keys, each of which gives kBurst permits at once and
-// one every kEveryNs. They are a function of the turns, as all state is.
+// The limits that simulated primaries keep: a few keys, each of which gives kBurst permits at once
+// and one every kEveryNs. They are a function of the turns, as all state is.
 #pragma once
 
 #include <algorithm>

@@ -9,12 +9,12 @@ namespace {
 
 using Outcome = Read::Outcome;
 
-Record row(uint64_t position, const std::string& bytes) {
-  return {.head = {position, crc64_xz(bytes)}, .bytes = bytes};
+Record row(uint64_t log_index, const std::string& bytes) {
+  return {.head = {log_index, crc64_xz(bytes)}, .bytes = bytes};
 }
 // The row of the record that was asked for carries no bytes.
-Record proof(uint64_t position, const std::string& bytes) {
-  return {.head = {position, crc64_xz(bytes)}, .bytes = ""};
+Record proof(uint64_t log_index, const std::string& bytes) {
+  return {.head = {log_index, crc64_xz(bytes)}, .bytes = ""};
 }
 
 TEST(LogRows, FollowTheRecordThatWasAskedFor) {

@@ -44,7 +44,7 @@ void show_end(uint64_t seed, const WorldOptions& options) {
   for (const std::string& line : lines) std::printf("    %s\n", line.c_str());
 }
 
-bool run(uint64_t seed, bool lossy, bool shows_all, WorldFigures* sum) {
+bool run(uint64_t seed, bool lossy, bool shows_all, WorldMetrics* sum) {
   WorldOptions options;
   options.loses_acknowledged = lossy;
   try {
@@ -83,15 +83,15 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-void show(const char* engine, const WorldFigures& sum) {
+void show(const char* engine, const WorldMetrics& sum) {
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
   const OverAdmission::Result& admission = sum.admission;
   std::printf(
-      "%s: %llu offices, %llu turns and %llu reads released, %llu rewinds seen, %llu members "
+      "%s: %llu promotions, %llu turns and %llu reads released, %llu rewinds seen, %llu members "
       "looked "
       "after by a person, %llu turns lost, %llu void records, %llu shards without a member left; "
       "settled after %.1f s at most, %llu worlds after more than 9.5 s\n",
-      engine, number(sum.offices), number(sum.turns), number(sum.reads), number(sum.rewinds),
+      engine, number(sum.promotions), number(sum.turns), number(sum.reads), number(sum.rewinds),
       number(sum.stops), number(sum.turns_lost), number(sum.void_records), number(sum.shards_ended),
       static_cast<double>(sum.settled_after_ns) / 1e9, number(sum.settled_late));
   std::printf(
@@ -125,7 +125,7 @@ bool all_happened(Counts counts, const Counts& more) {
 
 int run_all(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
-  WorldFigures safe, lossy;
+  WorldMetrics safe, lossy;
   for (uint64_t i = 0; i < arguments.seeds; ++i) {
     const uint64_t seed = arguments.first + i;
     if (!arguments.lossy_only && !run(seed, false, arguments.shows_all, &safe)) return 1;

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<DecodedRecord> records_of(Stage* stage, Kind kind) {
   std::vector<DecodedRecord> found;
-  for (const Record& record : stage->log().records(stage->log().primary())) {
+  for (const Record& record : stage->log().records(stage->log().leader())) {
     auto decoded = decode_record(record.bytes);
     if (decoded->kind() == kind) found.push_back(std::move(*decoded));
   }
@@ -22,22 +22,22 @@ TEST(Member, ClaimsAYoungShardAtOnce) {
   Stage stage({});
   stage.elect(kA);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 1u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
-  EXPECT_EQ(stage.member(kA).fold().owner().node, "A");
+  EXPECT_EQ(stage.member(kA).metrics().promotions, 1u);
+  EXPECT_EQ(stage.member(kA).log_state().primary().node, "A");
 }
 
 TEST(Member, WaitsForGenesis) {
   StageOptions options;
   options.members = 1;
   Stage stage(options);
-  stage.promote(0);
+  stage.fail_over(0);
   stage.start(kA);
   EXPECT_FALSE(stage.wait_for_claim(kA, 20 * kSecond)) << "an empty log is not a new shard";
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
 }
 
 // A command holds the loop.
-TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
+TEST(Member, SendsOnlyHeartbeatsInTheMiddleOfATurn) {
   StageOptions options;
   options.process.runs_long = true;
   Stage stage(options);
@@ -53,10 +53,10 @@ TEST(Member, OnlyBeatsInTheMiddleOfATurn) {
   ASSERT_TRUE(stage.has_append(kA));
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kRefused, .head = {}},
                                after(700 * kMs), While::kInATurn))
-      << "what may cost the office waits";
+      << "what may cost the role waits";
   EXPECT_FALSE(member.appended({.outcome = Appended::Outcome::kUnknown, .head = {}},
                                after(700 * kMs), While::kInATurn));
-  EXPECT_TRUE(member.owns());
+  EXPECT_TRUE(member.is_primary());
 }
 
 TEST(Member, OneAppendTakesAllTurnsSealedSinceTheLast) {
@@ -95,7 +95,7 @@ TEST(Member, TurnsAppendedAgainHaveTheSameBytes) {
   ASSERT_EQ(before.size(), 1u);
   const std::string turn(std::get<Turns>(before[0].body).turns[0]);
   const uint64_t nonce = before[0].envelope.nonce;
-  stage.promote(lost);
+  stage.fail_over(lost);
   stage.give_up(kA);
   stage.pass(kSecond);
   stage.append_all(kA);
@@ -125,28 +125,28 @@ TEST(Member, ALargeTurnTravelsInParts) {
   EXPECT_FALSE(stage.process(kA).owes_replies());
 }
 
-TEST(Member, BeatsWhenIdle) {
+TEST(Member, SendsHeartbeatsWhenIdle) {
   Stage stage({});
   stage.elect(kA);
   const size_t before = stage.log().size(0);
   for (int i = 0; i < 200; ++i, stage.pass(50 * kMs)) stage.append_all(kA);
-  const size_t beats = stage.log().size(0) - before;
-  EXPECT_GE(beats, 18u);
-  EXPECT_LE(beats, 20u);
+  const size_t heartbeats = stage.log().size(0) - before;
+  EXPECT_GE(heartbeats, 18u);
+  EXPECT_LE(heartbeats, 20u);
 }
 
-TEST(Member, BeatsUnderLoadSoThatItsAddressIsKnown) {
+TEST(Member, SendsHeartbeatsUnderLoadSoThatItsAddressIsKnown) {
   Stage stage({});
   stage.elect(kA);
   for (int i = 0; i < 120; ++i, stage.pass(100 * kMs)) {
     stage.write(kA);
     stage.append_all(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
-// An owner that has more turns to append whenever an append is answered.
-TEST(Member, BeatsHoweverMuchThereIsToAppend) {
+// A primary that has more turns to append whenever an append is answered.
+TEST(Member, SendsHeartbeatsHoweverMuchThereIsToAppend) {
   Stage stage({});
   stage.elect(kA);
   stage.write(kA);
@@ -157,7 +157,7 @@ TEST(Member, BeatsHoweverMuchThereIsToAppend) {
     stage.make_durable();
     stage.answer(kA);
   }
-  EXPECT_EQ(records_of(&stage, Kind::kBeat).size(), 2u);
+  EXPECT_EQ(records_of(&stage, Kind::kHeartbeat).size(), 2u);
 }
 
 // A wrong address, or a database whose tables are gone: nothing is invented.
@@ -171,7 +171,7 @@ TEST(Member, AnEmptiedLogStopsEverybody) {
   stage.append_all(kA);
   stage.read_all(kB);
   stage.end(kB);
-  stage.promote(0);
+  stage.fail_over(0);
   stage.start(kB);
   stage.pass(kSecond);
   stage.append_all(kA);
@@ -180,7 +180,7 @@ TEST(Member, AnEmptiedLogStopsEverybody) {
     EXPECT_TRUE(stage.process(member).has_stopped());
     EXPECT_EQ(stage.process(member).stop_reason(), Reason::kRewoundTooFar);
   }
-  EXPECT_EQ(stage.log().size(stage.log().primary()), 0u);
+  EXPECT_EQ(stage.log().size(stage.log().leader()), 0u);
 }
 
 // With a lease of 0 a read waits for an append that was sent after it.
@@ -192,10 +192,10 @@ TEST(Member, KnowsWhatWasAcknowledgedSince) {
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns));
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
   stage.pass(kSecond);
-  stage.append_all(kA);  // it beats
+  stage.append_all(kA);  // a HEARTBEAT
   EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond));
-  stage.hand_over(kA, "B");
-  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the owner then";
+  stage.switch_over(kA, "B");
+  EXPECT_TRUE(stage.member(kA).acknowledged_since(boot_ns + kSecond)) << "it was the primary then";
   EXPECT_FALSE(stage.member(kA).acknowledged_since(boot_ns + 2 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_answer_reads(boot_ns + kSecond));
 }
@@ -212,7 +212,7 @@ TEST(Member, LetsNothingOutWhileItHeals) {
   stage.append_all(kA);
   stage.write(kA);
   const auto lose = [&] {
-    stage.promote(before);
+    stage.fail_over(before);
     if (!stage.has_append(kA)) {
       stage.pass(kSecond);
       stage.tick(kA);
@@ -242,7 +242,7 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   Stage stage({});
   stage.elect(kA);
   const int64_t boot_ns = 1000 * kSecond;
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 1500 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 1500 * kMs);
   const auto lasts = [&](int64_t ns) { return stage.member(kA).may_answer_reads(boot_ns + ns); };
   const auto sent = [&] {
     int64_t ns = 0;
@@ -254,16 +254,16 @@ TEST(Member, TimesOfTheCurrentClaimCount) {
   process.change_times({.lease_ns = 750 * kMs, .failover_after_ns = kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_EQ(sent(), before - 750 * kMs) << "a shorter lease counts at once";
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
   stage.append_all(kA);
-  EXPECT_EQ(stage.member(kA).fold().times().lease_ns, 750 * kMs);
+  EXPECT_EQ(stage.member(kA).log_state().times().lease_ns, 750 * kMs);
   process.change_times({.lease_ns = 9 * kSecond, .failover_after_ns = 12 * kSecond},
                        {.boot_ns = boot_ns, .wall_ns = 0});
   EXPECT_LE(sent(), before) << "a longer one counts when it is acknowledged";
   stage.append_all(kA);
   EXPECT_GT(sent(), before + 7 * kSecond);
   EXPECT_EQ(records_of(&stage, Kind::kClaim).size(), 3u);
-  EXPECT_EQ(stage.member(kA).figures().offices, 1u);
+  EXPECT_EQ(stage.member(kA).metrics().promotions, 1u);
 }
 
 TEST(Member, RepliesLeaveEarlyForALimitedTime) {
@@ -274,25 +274,25 @@ TEST(Member, RepliesLeaveEarlyForALimitedTime) {
   const int64_t boot_ns = 1000 * kSecond;
   EXPECT_TRUE(stage.member(kA).may_release_early(boot_ns + 9 * kSecond));
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns + 11 * kSecond));
-  stage.hand_over(kA, "B");
+  stage.switch_over(kA, "B");
   EXPECT_FALSE(stage.member(kA).may_release_early(boot_ns));
 }
 
-TEST(Member, AHandOverDrainsFirst) {
+TEST(Member, ASwitchoverDrainsFirst) {
   Stage stage({});
   stage.elect(kA);
   stage.start(kB);
   stage.write(kA, 3);
-  stage.hand_over(kA, "B");
-  EXPECT_FALSE(stage.in_office(kA)) << "it seals no more";
+  stage.switch_over(kA, "B");
+  EXPECT_FALSE(stage.is_promoted(kA)) << "it seals no more";
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).role(), Role::kFollowing);
-  EXPECT_EQ(records_of(&stage, Kind::kHandover).size(), 1u);
+  EXPECT_EQ(records_of(&stage, Kind::kSwitchover).size(), 1u);
   EXPECT_EQ(stage.checker().chain().turns(), 3u);
   stage.read_all(kB);
   EXPECT_TRUE(stage.has_append(kB)) << "B claims at once";
   stage.append_all(kB);
-  EXPECT_TRUE(stage.in_office(kB));
+  EXPECT_TRUE(stage.is_promoted(kB));
 }
 
 // The shard was made from a directory with turns. An empty member has not got them.
@@ -301,7 +301,7 @@ TEST(Member, AnEmptyMemberOfAnOldShardNeedsASnapshot) {
   options.members = 1;
   Stage stage(options);
   stage.checker().expect_stops();
-  stage.promote(0);
+  stage.fail_over(0);
   stage.append_raw(encode_record({.nonce = 1, .shard = kShard, .epoch = {}},
                                  Genesis{.shard_name = "main", .first_turn = 5}));
   stage.start(kA);
@@ -322,18 +322,18 @@ TEST(Member, NeedsTheTurnsThatTheLogLacks) {
     stage.append_all(kA);
   }
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
-  stage.promote(before + 2);
+  stage.fail_over(before + 2);
   stage.pass(kSecond);
   stage.tick(kA);
   stage.give_up(kA);
   stage.answer_read(kA);
-  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common stamp";
+  EXPECT_EQ(stage.member(kA).turns_needed_from(), 0u) << "it looks for a common bookmark";
   while (stage.has_read(kA)) stage.answer_read(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 3u);
   stage.pass(kSecond);
   stage.append_all(kA);
   EXPECT_EQ(stage.member(kA).turns_needed_from(), 5u);
-  EXPECT_TRUE(stage.in_office(kA));
+  EXPECT_TRUE(stage.is_promoted(kA));
 }
 
 TEST(Member, ARestartIsAStandby) {

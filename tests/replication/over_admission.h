@@ -1,10 +1,10 @@
-// Invariant I4: what owners granted stays within the bound that users are told.
+// Invariant I4: what primaries granted stays within the bound that users are told.
 //
 // A limit gives b permits at once and r per second to a key. In any window of T seconds
 //     granted <= b + r T + F (b + r M)
-// where F is the number of offices that had let takes out early (M: for how long) which were never
-// committed; and with U set, each such office lost at most U permits of all keys. T is looked at
-// twice: as it really passed between the decisions, and by their instants.
+// where F is the number of promotions that had let takes out early (M: for how long) which were
+// never committed; and with U set, each such promotion lost at most U permits of all keys. T is
+// looked at twice: as it really passed between the decisions, and by their instants.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ class OverAdmission {
   };
 
   struct Origin {
-    uint64_t office = 0;
+    uint64_t promotion = 0;
     uint64_t turn = 0;
     int64_t decided_ns = 0;  // really
     bool early = false;
   };
 
-  // The reply of a turn that took permits left an owner, once.
+  // The reply of a turn that took permits left a primary, once.
   void granted(const Origin& origin, const std::string& bytes);
   // Instants go on at some wall clock, which may be ahead: all limits may be full then.
   void claimed_cold() { ++cold_claims_; }

@@ -1,13 +1,13 @@
-// The smaller parts of a member: the count of silence, the search for a common stamp, the lease,
+// The smaller parts of a member: the failure detector, the search for a common bookmark, the lease,
 // the timeline, own epochs, and the turns it holds.
 #include <gtest/gtest.h>
 
+#include "storage/replication/bookmark_search.h"
+#include "storage/replication/bookmark_trail.h"
 #include "storage/replication/claims.h"
+#include "storage/replication/failure_detector.h"
 #include "storage/replication/held_turns.h"
 #include "storage/replication/lease.h"
-#include "storage/replication/silence.h"
-#include "storage/replication/stamp_search.h"
-#include "storage/replication/stamp_trail.h"
 #include "storage/replication/timeline.h"
 #include "tests/replication/disk.h"
 #include "tests/replication/time_units.h"
@@ -17,108 +17,109 @@ namespace {
 
 constexpr Times kTimes = {.lease_ns = 1500 * kMs, .failover_after_ns = 2 * kSecond};
 
-Silence silent_for(int reads, int64_t step_ns) {
-  Silence silence;
-  silence.new_record(0);
-  for (int i = 0; i <= reads; ++i) silence.successful_read(i * step_ns);
-  return silence;
+FailureDetector silent_for(int reads, int64_t step_ns) {
+  FailureDetector detector;
+  detector.new_record(0);
+  for (int i = 0; i <= reads; ++i) detector.successful_read(i * step_ns);
+  return detector;
 }
 
-Stamp stamp_at(uint64_t position, uint64_t turn) {
-  return {.head = {.position = position, .crc = 100 + position},
+LogBookmark bookmark_at(uint64_t log_index, uint64_t turn) {
+  return {.head = {.log_index = log_index, .crc = 100 + log_index},
           .epoch = {},
           .next_turn = turn + 1,
           .times = kTimes};
 }
 
-TEST(StampTrail, TellsThePlaceThatTheStateFilesHaveReached) {
-  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  EXPECT_EQ(trail.reached(9), stamp_at(1, 0).head);
-  trail.note(21, stamp_at(9, 25));
-  EXPECT_EQ(trail.reached(24), stamp_at(6, 20).head) << "the newest that is not newer";
-  trail.note(26, stamp_at(30, 25));  // only BEATs came
-  EXPECT_EQ(trail.reached(25), stamp_at(30, 25).head) << "the same turn has a newer stamp";
-  EXPECT_EQ(StampTrail().reached(5), Head{});
-  EXPECT_EQ(StampTrail({stamp_at(4, 10)}).reached(5), Head{}) << "none is old enough";
+TEST(BookmarkTrail, TellsThePlaceThatTheStateFilesHaveReached) {
+  BookmarkTrail trail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  EXPECT_EQ(trail.reached(9), bookmark_at(1, 0).head);
+  trail.note(21, bookmark_at(9, 25));
+  EXPECT_EQ(trail.reached(24), bookmark_at(6, 20).head) << "the newest that is not newer";
+  trail.note(26, bookmark_at(30, 25));  // only HEARTBEATs came
+  EXPECT_EQ(trail.reached(25), bookmark_at(30, 25).head) << "the same turn has a newer bookmark";
+  EXPECT_EQ(BookmarkTrail().reached(5), Head{});
+  EXPECT_EQ(BookmarkTrail({bookmark_at(4, 10)}).reached(5), Head{}) << "none is old enough";
 }
 
-TEST(StampTrail, ARewindTakesPlacesBack) {
-  StampTrail trail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  trail.note(11, stamp_at(5, 15));
-  EXPECT_EQ(trail.reached(30), stamp_at(5, 15).head);
-  trail = StampTrail({stamp_at(1, 0), stamp_at(4, 10), stamp_at(6, 20)});
-  trail.note(5, stamp_at(3, 25));  // longer, and another history from turn 5 on
-  EXPECT_EQ(trail.reached(24), stamp_at(1, 0).head);
+TEST(BookmarkTrail, ARewindTakesPlacesBack) {
+  BookmarkTrail trail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  trail.note(11, bookmark_at(5, 15));
+  EXPECT_EQ(trail.reached(30), bookmark_at(5, 15).head);
+  trail = BookmarkTrail({bookmark_at(1, 0), bookmark_at(4, 10), bookmark_at(6, 20)});
+  trail.note(5, bookmark_at(3, 25));  // longer, and another history from turn 5 on
+  EXPECT_EQ(trail.reached(24), bookmark_at(1, 0).head);
 }
 
-TEST(Silence, CountsWhatItReads) {
+TEST(FailureDetector, CountsWhatItReads) {
   EXPECT_EQ(silent_for(19, 100 * kMs).sum_ns(), 1900 * kMs);
   EXPECT_FALSE(silent_for(19, 100 * kMs).is_over(kTimes, kTimes));
   EXPECT_TRUE(silent_for(21, 100 * kMs).is_over(kTimes, kTimes));
 }
 
-TEST(Silence, OwnPausesCountLittle) {
-  EXPECT_EQ(silent_for(1, 3600 * kSecond).sum_ns(), Silence::kStepMaxNs);
+TEST(FailureDetector, OwnPausesCountLittle) {
+  EXPECT_EQ(silent_for(1, 3600 * kSecond).sum_ns(), FailureDetector::kStepMaxNs);
   EXPECT_EQ(silent_for(1, -kSecond).sum_ns(), 0);
 }
 
-TEST(Silence, StartsAgain) {
-  Silence silence = silent_for(30, 100 * kMs);
-  silence.failed_read();
-  EXPECT_EQ(silence.sum_ns(), 0);
-  EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), 2 * kSecond + 1 + Silence::kTroubleNs);
-  silence.successful_read(10 * kSecond);
-  EXPECT_EQ(silence.sum_ns(), 0) << "the time since before the failure does not count";
-  silence.new_record(0);
-  EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), 2 * kSecond + 1) << "the trouble is over";
+TEST(FailureDetector, StartsAgain) {
+  FailureDetector detector = silent_for(30, 100 * kMs);
+  detector.failed_read();
+  EXPECT_EQ(detector.sum_ns(), 0);
+  EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), 2 * kSecond + 1 + FailureDetector::kTroubleNs);
+  detector.successful_read(10 * kSecond);
+  EXPECT_EQ(detector.sum_ns(), 0) << "the time since before the failure does not count";
+  detector.new_record(0);
+  EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), 2 * kSecond + 1) << "the trouble is over";
 }
 
-TEST(Silence, WaitsLongerForEachClaimInVain) {
-  Silence silence = silent_for(30, 100 * kMs);
-  int64_t wanted = silence.wanted_ns(kTimes, kTimes);
+TEST(FailureDetector, WaitsLongerForEachClaimInVain) {
+  FailureDetector detector = silent_for(30, 100 * kMs);
+  int64_t wanted = detector.wanted_ns(kTimes, kTimes);
   for (int i = 0; i < 10; ++i) {
-    silence.unacknowledged_claim();
-    EXPECT_EQ(silence.sum_ns(), 0);
-    wanted = std::min(2 * wanted, Silence::kDoubledNsMax);
-    EXPECT_EQ(silence.wanted_ns(kTimes, kTimes), wanted);
+    detector.unacknowledged_claim();
+    EXPECT_EQ(detector.sum_ns(), 0);
+    wanted = std::min(2 * wanted, FailureDetector::kDoubledNsMax);
+    EXPECT_EQ(detector.wanted_ns(kTimes, kTimes), wanted);
   }
   EXPECT_EQ(wanted, 30 * kSecond);
 }
 
-TEST(Silence, RespectsEveryConstant) {
-  Silence silence;
-  silence.new_record(5);
+TEST(FailureDetector, RespectsEveryConstant) {
+  FailureDetector detector;
+  detector.new_record(5);
   const Times slow = {.lease_ns = 0, .failover_after_ns = 9 * kSecond};
   const Times leasing = {.lease_ns = 9 * kSecond, .failover_after_ns = kSecond};
-  EXPECT_EQ(silence.wanted_ns(slow, kTimes), 9 * kSecond + 5);
-  EXPECT_EQ(silence.wanted_ns(kTimes, slow), 9 * kSecond + 5);
-  EXPECT_EQ(silence.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
+  EXPECT_EQ(detector.wanted_ns(slow, kTimes), 9 * kSecond + 5);
+  EXPECT_EQ(detector.wanted_ns(kTimes, slow), 9 * kSecond + 5);
+  EXPECT_EQ(detector.wanted_ns(kTimes, leasing), 12 * kSecond + 6);
 }
 
-Stamp stamp_at(uint64_t position) {
-  return {.head = {position, position}, .epoch = {1, 1}, .next_turn = position, .times = {}};
+LogBookmark bookmark_at(uint64_t log_index) {
+  return {.head = {log_index, log_index}, .epoch = {1, 1}, .next_turn = log_index, .times = {}};
 }
 
-// All combinations of how many stamps there are, how many are trimmed and where the log broke off.
-TEST(StampSearch, FindsTheNewestThatIsConfirmed) {
+// All combinations of how many bookmarks there are, how many are trimmed and where the log broke
+// off.
+TEST(BookmarkSearch, FindsTheNewestThatIsConfirmed) {
   for (uint64_t count = 0; count <= 9; ++count) {
-    std::vector<Stamp> stamps;
-    for (uint64_t i = 1; i <= count; ++i) stamps.push_back(stamp_at(i));
+    std::vector<LogBookmark> bookmarks;
+    for (uint64_t i = 1; i <= count; ++i) bookmarks.push_back(bookmark_at(i));
     for (uint64_t kept_from = 1; kept_from <= count + 1; ++kept_from) {
       for (uint64_t end = 0; end <= count; ++end) {
-        StampSearch search(stamps);
+        BookmarkSearch search(bookmarks);
         int probes = 0;
         for (; !search.is_done(); ++probes) {
-          const uint64_t position = search.probe().position;
-          search.answer(position > end         ? Read::Outcome::kRewound
-                        : position < kept_from ? Read::Outcome::kTrimmed
-                                               : Read::Outcome::kRecords);
+          const uint64_t log_index = search.probe().log_index;
+          search.answer(log_index > end         ? Read::Outcome::kRewound
+                        : log_index < kept_from ? Read::Outcome::kTrimmed
+                                                : Read::Outcome::kRecords);
         }
         EXPECT_LE(probes, 4);
         const bool any = kept_from <= end;
         ASSERT_EQ(search.found().has_value(), any);
         if (any) {
-          EXPECT_EQ(search.found()->head.position, end);
+          EXPECT_EQ(search.found()->head.log_index, end);
         }
       }
     }
@@ -169,7 +170,7 @@ TEST(Timeline, GoesOnFromTheNewestRecord) {
       << "nor does the newest one, read again after a rewind";
 }
 
-TEST(Claims, AreOwnUntilTheOfficeIsLost) {
+TEST(Claims, AreOwnUntilTheDemotion) {
   Claims claims;
   EXPECT_FALSE(claims.found({5, 77}).has_value());
   claims.sent({.crc = 77, .waits = true});
@@ -189,7 +190,7 @@ TEST(Claims, AreOwnUntilTheOfficeIsLost) {
 TEST(HeldTurns, SealedOnesLeaveWhenTheyAreWritten) {
   using Match = HeldTurns::Match;
   Disk disk;
-  disk.write({.first_turn = 1, .turns = {"a", "b"}, .stamp = stamp_at(3)}, false);
+  disk.write({.first_turn = 1, .turns = {"a", "b"}, .bookmark = bookmark_at(3)}, false);
   HeldTurns held(&disk);
   EXPECT_EQ(held.newest(), 2u);
   held.seal(3, "c");
@@ -202,7 +203,7 @@ TEST(HeldTurns, SealedOnesLeaveWhenTheyAreWritten) {
   EXPECT_EQ(held.match(3, "c"), Match::kSame);
   EXPECT_EQ(held.match(4, "x"), Match::kSealedDiffers);
   EXPECT_EQ(held.match(5, "e"), Match::kNew);
-  held.accept({.first_turn = 3, .turns = {"c"}, .stamp = stamp_at(4)});
+  held.accept({.first_turn = 3, .turns = {"c"}, .bookmark = bookmark_at(4)});
   EXPECT_EQ(held.first_accepted(), 3u);
   const std::vector<Batch> batches = held.take_accepted();
   ASSERT_EQ(batches.size(), 1u);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 #include "storage/replication/record.h"
 
 namespace weir::storage::replication {
@@ -73,10 +73,10 @@ TEST(Plain, RecordsOfOthersAreNone) {
   EXPECT_TRUE(decodes(claim_of(plain)));
   for (const std::string& address : kNoAddresses) {
     EXPECT_FALSE(decodes(claim_of(author_of("A", address)))) << address;
-    EXPECT_FALSE(decodes(Beat{.author = author_of("A", address)})) << address;
+    EXPECT_FALSE(decodes(Heartbeat{.author = author_of("A", address)})) << address;
   }
-  EXPECT_FALSE(decodes(Beat{.author = author_of("a\nb", "a:7000")}));
-  EXPECT_FALSE(decodes(Handover{.to = "a\nb"}));
+  EXPECT_FALSE(decodes(Heartbeat{.author = author_of("a\nb", "a:7000")}));
+  EXPECT_FALSE(decodes(Switchover{.to = "a\nb"}));
   EXPECT_FALSE(decodes(genesis_of("a\nb", 1)));
 }
 
@@ -88,8 +88,8 @@ TEST(Plain, TimesThatWouldOverflow) {
   }
   for (const int64_t ns : {int64_t{-1}, INT64_MIN, INT64_MAX, kPlainInstantNsMax + 1}) {
     EXPECT_FALSE(decodes(claim_of(plain, ns))) << ns;
-    EXPECT_FALSE(decodes(Beat{.author = plain, .instant_ns = ns})) << ns;
-    EXPECT_FALSE(decodes(Handover{.to = "A", .instant_ns = ns})) << ns;
+    EXPECT_FALSE(decodes(Heartbeat{.author = plain, .instant_ns = ns})) << ns;
+    EXPECT_FALSE(decodes(Switchover{.to = "A", .instant_ns = ns})) << ns;
   }
 }
 
@@ -123,10 +123,11 @@ TEST(Plain, FactsOfOthersAreNone) {
   constexpr uint64_t kHuge = uint64_t{1} << 63;
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->author.node = "a\nb"; }));
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->applied_turn = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->head.position = kHuge; }));
+  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->head.log_index = kHuge; }));
   EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->written_back_turn = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->written_back_head.position = kHuge; }));
-  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->checkpoint_head.position = kHuge; }));
+  EXPECT_FALSE(
+      decodes_with([](MemberFacts* facts) { facts->written_back_head.log_index = kHuge; }));
+  EXPECT_FALSE(decodes_with([](MemberFacts* facts) { facts->checkpoint_head.log_index = kHuge; }));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace weir::storage::replication {
 
 const char* name_of(Reason reason) {
-  static constexpr const char* kNames[] = {"fenced",       "handed over", "impossible",
-                                           "turns differ", "twin",        "rewound too far",
-                                           "trimmed",      "damaged",     "bad turns"};
+  static constexpr const char* kNames[] = {"fenced",       "switched over", "impossible",
+                                           "turns differ", "twin",          "rewound too far",
+                                           "trimmed",      "damaged",       "bad turns"};
   return kNames[static_cast<int>(reason)];
 }
 
@@ -72,7 +72,7 @@ void Process::tick(Instants now) {
 void Process::deliver(const Appended& answer, Instants now) {
   now_ = now;
   if (answer.outcome == Appended::Outcome::kDone) {
-    trimming_.note(answer.head.position, last_record_.size());
+    trimming_.note(answer.head.log_index, last_record_.size());
   }
   const bool is_long = options_.runs_long && random_.one_in(2);
   if (!is_long || !member_->appended(answer, now, While::kInATurn)) member_->appended(answer, now);
@@ -82,7 +82,7 @@ void Process::deliver(const Appended& answer, Instants now) {
 void Process::deliver(const Read& answer, Instants now) {
   now_ = now;
   for (const Record& record : answer.records) {
-    trimming_.note(record.head.position, record.bytes.size());
+    trimming_.note(record.head.log_index, record.bytes.size());
   }
   member_->read(answer, now);
   settle();
@@ -128,16 +128,16 @@ size_t Process::uncommitted_bytes() const {
 
 bool Process::ask_to_read(Instants now) {
   now_ = now;
-  if (!in_office_) return false;
+  if (!is_promoted_) return false;
   reads_.push_back({.shown_turn = newest_turn(), .released_before = checker_->released_turn()});
   settle();
   return true;
 }
 
-void Process::hand_over(const std::string& node, Instants now) {
+void Process::switch_over(const std::string& node, Instants now) {
   now_ = now;
-  trace("is told to hand over to " + node);
-  member_->hand_over(node, now);
+  trace("is told to switch over to " + node);
+  member_->switch_over(node, now);
   settle();
 }
 
@@ -157,7 +157,7 @@ void Process::change_times(const Times& times, Instants now) {
 
 // Lets replies go: of writes when their turn is committed, of reads when the lease runs too.
 void Process::settle() {
-  const uint64_t committed = member_->committed_turn();
+  const uint64_t committed = member_->let_out_turn();
   early_.committed(committed);
   while (!held_.empty() && held_.front().turn <= committed) {
     const HeldWrite write = held_.front();
@@ -165,7 +165,7 @@ void Process::settle() {
     const std::string& bytes = sealed_[write.turn - first_sealed_];
     checker_->released(*this, write.turn, bytes);
     if (!write.released_early)
-      checker_->granted({office_, write.turn, write.sealed_real_ns, false}, bytes);
+      checker_->granted({promotion_, write.turn, write.sealed_real_ns, false}, bytes);
   }
   while (!reads_.empty() && reads_.front().shown_turn <= committed &&
          member_->may_answer_reads(now_.boot_ns)) {
@@ -184,32 +184,32 @@ void Process::release_early() {
     if (!early_.allows(permits, bytes, now_.boot_ns)) return;
     early_.released(write.turn, permits, write.sealed_boot_ns);
     write.released_early = true;
-    checker_->granted({office_, write.turn, write.sealed_real_ns, true},
+    checker_->granted({promotion_, write.turn, write.sealed_real_ns, true},
                       sealed_[write.turn - first_sealed_]);
   }
 }
 
 void Process::write_back() {
   const uint64_t newest = disk_->newest_turn();
-  const uint64_t turn = in_office_ ? std::min(member_->committed_turn(), newest) : newest;
-  std::optional<Stamp> found;
-  for (const Stamp& stamp : disk_->stamps()) {
-    if (stamp.turn() <= turn) found = stamp;
+  const uint64_t turn = is_promoted_ ? std::min(member_->let_out_turn(), newest) : newest;
+  std::optional<LogBookmark> found;
+  for (const LogBookmark& bookmark : disk_->bookmarks()) {
+    if (bookmark.turn() <= turn) found = bookmark;
   }
   if (!found || found->turn() < base_turn_) return;
-  Base base{.stamp = *found,
+  Base base{.bookmark = *found,
             .turn = found->turn(),
             .state = states_[found->turn() - base_turn_],
             .newest_instant_ns = newest_instant_ns_};
   const uint64_t needed = options_.flaws.forgets_turns ? UINT64_MAX : member_->turns_needed_from();
   const uint64_t kept = base.turn - std::min(base.turn, options_.turns_kept);
   disk_->write_back(base, std::min(kept, needed - std::min<uint64_t>(needed, 1)),
-                    options_.stamps_kept);
+                    options_.bookmarks_kept);
 }
 
-uint64_t Process::trim_up_to(const BoardView& board) const {
+uint64_t Process::trim_up_to(const RegistryView& registry) const {
   if (!member_->may_seal()) return 0;
-  return trimming_.up_to(disk_->base().stamp.head.position, board);
+  return trimming_.up_to(disk_->base().bookmark.head.log_index, registry);
 }
 
 MemberFacts Process::facts() const {
@@ -217,23 +217,23 @@ MemberFacts Process::facts() const {
   facts.author = {.node = options_.node, .address = options_.node + ":6379", .incarnation = {}};
   facts.role = member_->role();
   facts.applied_turn = newest_turn();
-  facts.head = member_->fold().head();
+  facts.head = member_->log_state().head();
   facts.written_back_turn = disk_->base().turn;
-  facts.written_back_head = disk_->base().stamp.head;
+  facts.written_back_head = disk_->base().bookmark.head;
   return facts;
 }
 
 void Process::append(std::optional<Head> expected, std::string record) {
   const auto decoded = decode_record(record);
-  static constexpr const char* kKinds[] = {"",     "GENESIS", "CLAIM",   "TURNS",
-                                           "PART", "BEAT",    "HANDOVER"};
+  static constexpr const char* kKinds[] = {"",     "GENESIS",   "CLAIM",     "TURNS",
+                                           "PART", "HEARTBEAT", "SWITCHOVER"};
   std::string line = std::string("appends ") + kKinds[static_cast<int>(decoded->kind())];
   if (const auto* turns = std::get_if<Turns>(&decoded->body)) {
     line += " " + std::to_string(turns->first_turn) + "+" + std::to_string(turns->turns.size());
   }
-  line += expected ? " after " + std::to_string(expected->position) : " without condition";
+  line += expected ? " after " + std::to_string(expected->log_index) : " without condition";
   trace(line);
-  if (std::exchange(cold_claims_, member_->figures().cold_claims) < cold_claims_) {
+  if (std::exchange(cold_claims_, member_->metrics().cold_claims) < cold_claims_) {
     checker_->claimed_cold(std::get<Claim>(decoded->body).instant_ns);
   }
   last_record_ = record;
@@ -256,7 +256,7 @@ bool Process::follow(const Batch& batch) {
   return true;
 }
 
-void Process::commit(const Batch& batch) {
+void Process::write_committed(const Batch& batch) {
   for (size_t i = 0; i < batch.turns.size(); ++i) {
     const uint64_t turn = batch.first_turn + i;
     const bool is_new = !sealed_.empty() && turn >= first_sealed_;
@@ -271,20 +271,20 @@ void Process::commit(const Batch& batch) {
   disk_->write(batch, options_.flaws.writes_by_turn);
 }
 
-void Process::restamp(const Stamp& stamp) { disk_->restamp(stamp); }
+void Process::replace_bookmark(const LogBookmark& bookmark) { disk_->replace_bookmark(bookmark); }
 
-void Process::take_office(int64_t instant_ns) {
-  trace("takes office with turn " + std::to_string(newest_turn()));
-  if (in_office_) throw Violation("I5: " + options_.node + " takes an office that it has");
+void Process::promote(int64_t instant_ns) {
+  trace("is promoted with turn " + std::to_string(newest_turn()));
+  if (is_promoted_) throw Violation("I5: " + options_.node + " is promoted and is the primary");
   clock_.emplace(std::max(instant_ns, newest_instant_ns_), now_);
-  in_office_ = true;
-  office_ = checker_->took_office(*this);
+  is_promoted_ = true;
+  promotion_ = checker_->promoted(*this);
 }
 
 // As the server does it: what is not in the local log is gone, and so are those who wait.
-void Process::lose_office(Reason reason) {
-  trace(std::string("loses office: ") + name_of(reason));
-  in_office_ = false;
+void Process::demote(Reason reason) {
+  trace(std::string("is demoted: ") + name_of(reason));
+  is_promoted_ = false;
   early_.lose();
   held_.clear();
   reads_.clear();

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "storage/replication/board.h"
 #include "storage/replication/early_release.h"
 #include "storage/replication/member.h"
-#include "storage/replication/office_clock.h"
+#include "storage/replication/member_registry.h"
+#include "storage/replication/primary_clock.h"
 #include "storage/replication/trimming.h"
 #include "tests/replication/checker.h"
 #include "tests/replication/disk.h"
@@ -43,7 +43,7 @@ struct ProcessOptions {
   int64_t commit_wait_ns = 0;  // before a reply may leave early
   size_t uncommitted_bytes_max = 4096;
   uint64_t turns_kept = UINT64_MAX;  // of the local log, before what the state files hold
-  size_t stamps_kept = 1;
+  size_t bookmarks_kept = 1;
   TrimOptions trimming;
   size_t record_bytes_max = 256 * 1024;
   size_t part_bytes_max = 0;
@@ -51,7 +51,7 @@ struct ProcessOptions {
   ProcessFlaws flaws;
 };
 
-class Process : public Port {
+class Process : public MemberActions {
  public:
   Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire* wire, Checker* checker,
           uint64_t seed, Instants now);
@@ -64,13 +64,13 @@ class Process : public Port {
   // Several turns are sealed before the first of them is sent.
   bool write(Instants now, int turns = 1);
   bool ask_to_read(Instants now);
-  void hand_over(const std::string& node, Instants now);
+  void switch_over(const std::string& node, Instants now);
   void claim_by_operator(Instants now);
   void change_times(const Times& times, Instants now);
   // What is in order is written to the state files.
   void write_back();
-  // How far this process would trim the log as the owner that it believes to be; 0: not at all.
-  uint64_t trim_up_to(const BoardView& board) const;
+  // How far this process would trim the log as the primary that it believes to be; 0: not at all.
+  uint64_t trim_up_to(const RegistryView& registry) const;
   MemberFacts facts() const;
 
   Member& member() { return *member_; }
@@ -97,14 +97,14 @@ class Process : public Port {
   bool is_misled() const { return is_misled_; }
   bool owes_replies() const { return !held_.empty() || !reads_.empty(); }
 
-  // Port
+  // MemberActions
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;
-  void commit(const Batch& batch) override;
-  void restamp(const Stamp& stamp) override;
-  void take_office(int64_t instant_ns) override;
-  void lose_office(Reason reason) override;
+  void write_committed(const Batch& batch) override;
+  void replace_bookmark(const LogBookmark& bookmark) override;
+  void promote(int64_t instant_ns) override;
+  void demote(Reason reason) override;
   void stop(Reason reason) override;
   int64_t instant_ns() override;
   uint64_t written_back_turn() const override { return disk_->base().turn; }
@@ -143,17 +143,17 @@ class Process : public Port {
   std::set<size_t> branches_;  // all so far
   std::function<void(const std::string&)> trace_;
 
-  bool in_office_ = false;
+  bool is_promoted_ = false;
   uint64_t base_turn_ = 0;
   std::vector<State> states_;        // after each turn, from base_turn_ on
-  std::vector<std::string> sealed_;  // of this office
+  std::vector<std::string> sealed_;  // since the promotion
   uint64_t first_sealed_ = 0;
   std::deque<HeldWrite> held_;
   std::deque<HeldRead> reads_;
   int64_t newest_instant_ns_ = 0;
-  uint64_t office_ = 0;  // the checker's number of it
+  uint64_t promotion_ = 0;  // the checker's number of it
   uint64_t cold_claims_ = 0;
-  std::optional<OfficeClock> clock_;
+  std::optional<PrimaryClock> clock_;
   EarlyReleases early_;
   Trimming trimming_;
   std::string last_record_;  // that was sent

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/crc64.h"
-#include "storage/replication/stamp.h"
+#include "storage/replication/log_bookmark.h"
 
 namespace weir::storage::replication {
 namespace {
@@ -34,8 +34,8 @@ std::vector<Body> one_of_each() {
       Claim{.author = kAuthor, .instant_ns = 5, .times = {.lease_ns = 6, .failover_after_ns = 7}},
       Turns{.first_turn = 8, .turns = {"one", "", "three"}},
       Part{.turn = 9, .number = 1, .count = 2, .bytes = "part"},
-      Beat{.author = kAuthor, .instant_ns = 10, .written_back_turn = 11},
-      Handover{.to = "n2", .instant_ns = 12}};
+      Heartbeat{.author = kAuthor, .instant_ns = 10, .written_back_turn = 11},
+      Switchover{.to = "n2", .instant_ns = 12}};
 }
 
 TEST(Record, TheExamplesOfTheFormat) {
@@ -50,11 +50,12 @@ TEST(Record, TheExamplesOfTheFormat) {
             "01"
             "090100002a36fe9c9717");
   EXPECT_EQ(turn_instant_ns(turn), 1'700'000'000'000'000'000);
-  const Stamp stamp = {.head = {3, crc64_xz(turns)},
-                       .epoch = {2, 0xabcd},
-                       .next_turn = 9,
-                       .times = {.lease_ns = 1'500'000'000, .failover_after_ns = 2'000'000'000}};
-  EXPECT_EQ(hex(encode_stamp(stamp)),
+  const LogBookmark bookmark = {
+      .head = {3, crc64_xz(turns)},
+      .epoch = {2, 0xabcd},
+      .next_turn = 9,
+      .times = {.lease_ns = 1'500'000'000, .failover_after_ns = 2'000'000'000}};
+  EXPECT_EQ(hex(encode_bookmark(bookmark)),
             "01"
             "030000000000000078499c7abfa7b5be"
             "0200000000000000cdab000000000000"
@@ -89,7 +90,7 @@ TEST(Record, ACutOrLengthenedOneIsNone) {
 
 TEST(Record, UnknownVersionsAndKindsAreNone) {
   for (const size_t at : {0, 1, 2}) {
-    std::string bytes = encode_record(kEnvelope, Handover{.to = "n2"});
+    std::string bytes = encode_record(kEnvelope, Switchover{.to = "n2"});
     for (const int value : {0, 7, 255}) {
       bytes[at] = static_cast<char>(value);
       EXPECT_FALSE(decode_record(bytes).has_value()) << at << " " << value;
@@ -109,16 +110,16 @@ TEST(Record, RandomBytesAreHarmless) {
   }
 }
 
-TEST(StampFormat, IsReadBackOrRefused) {
-  const Stamp stamp = {.head = {3, 4}, .epoch = {1, 2}, .next_turn = 9, .times = {5, 6}};
-  const std::string bytes = encode_stamp(stamp);
-  EXPECT_EQ(decode_stamp(bytes), stamp);
-  EXPECT_EQ(stamp.turn(), 8u);
+TEST(LogBookmarkFormat, IsReadBackOrRefused) {
+  const LogBookmark bookmark = {.head = {3, 4}, .epoch = {1, 2}, .next_turn = 9, .times = {5, 6}};
+  const std::string bytes = encode_bookmark(bookmark);
+  EXPECT_EQ(decode_bookmark(bytes), bookmark);
+  EXPECT_EQ(bookmark.turn(), 8u);
   for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(decode_stamp(std::string_view(bytes).substr(0, size)).has_value());
+    EXPECT_FALSE(decode_bookmark(std::string_view(bytes).substr(0, size)).has_value());
   }
-  EXPECT_FALSE(decode_stamp(bytes + "x").has_value());
-  EXPECT_FALSE(decode_stamp("\x02" + bytes.substr(1)).has_value());
+  EXPECT_FALSE(decode_bookmark(bytes + "x").has_value());
+  EXPECT_FALSE(decode_bookmark("\x02" + bytes.substr(1)).has_value());
 }
 
 }  // namespace

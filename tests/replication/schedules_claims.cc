@@ -1,11 +1,11 @@
-// Schedules about commits, claims, leases and hand-overs. A, B and C are members 0, 1 and 2.
+// Schedules about commits, claims, leases and switchovers. A, B and C are members 0, 1 and 2.
 #include "tests/replication/schedules.h"
 #include "tests/replication/time_units.h"
 
 namespace weir::storage::replication {
 namespace {
 
-// A owns the shard and has committed some turns, B follows.
+// A is the primary and has committed some turns, B follows.
 void begin_with_turns(Stage* stage) {
   stage->elect(kA);
   stage->start(kB);
@@ -16,16 +16,16 @@ void begin_with_turns(Stage* stage) {
 
 // The member writes, and its reply leaves.
 void write_and_release(Stage* stage, size_t member) {
-  demand(stage->write(member), "the owner takes a write");
+  demand(stage->write(member), "the primary takes a write");
   stage->append_all(member);
   demand(!stage->process(member).owes_replies(), "the reply leaves");
 }
 
 }  // namespace
 
-// The owner's row is visible before the engine's standby has it. The owner reads it, and then the
-// engine fails over.
-void visible_row_then_promotion(const Flaws& flaws) {
+// The primary's row is visible before the engine's standby has it. The primary reads it, and then
+// the engine fails over.
+void visible_row_then_failover(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
   stage.write(kA);
@@ -33,7 +33,7 @@ void visible_row_then_promotion(const Flaws& flaws) {
   stage.give_up(kA);
   while (stage.has_read(kA)) stage.answer_read(kA);
   demand(stage.process(kA).owes_replies(), "no reply on the strength of a row that was read");
-  stage.promote(stage.log().durable(0));
+  stage.fail_over(stage.log().durable(0));
   stage.settle(10 * kSecond);
 }
 
@@ -47,27 +47,27 @@ void claim_unknown_then_found(const Flaws& flaws) {
     stage.give_up(kB);
     if (is_late) {
       stage.be_silent(kB, kSecond);
-      demand(!stage.in_office(kB), "no office without the CLAIM");
+      demand(!stage.is_promoted(kB), "no promotion without the CLAIM");
       stage.execute_lost(0);
     }
     stage.pass(kSecond);
     stage.tick(kB);
     while (stage.has_read(kB)) stage.answer_read(kB);
-    demand(stage.member(kB).role() == Role::kOwning, "B finds its CLAIM");
-    demand(!stage.in_office(kB), "no office before an acknowledgement");
+    demand(stage.member(kB).role() == Role::kPrimary, "B finds its CLAIM");
+    demand(!stage.is_promoted(kB), "no promotion before an acknowledgement");
     stage.pass(kSecond);
     stage.append_all(kB);
-    demand(stage.in_office(kB), "B takes office");
+    demand(stage.is_promoted(kB), "B is promoted");
     stage.settle(kSecond);
   }
 }
 
-// From the moment when HANDOVER is sent its author answers no read: B may claim at once.
-void handover_then_read(const Flaws& flaws) {
+// From the moment when SWITCHOVER is sent its author answers no read: B may claim at once.
+void switchover_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
-  stage.hand_over(kA, "B");
-  demand(stage.has_append(kA), "HANDOVER is sent");
+  stage.switch_over(kA, "B");
+  demand(stage.has_append(kA), "SWITCHOVER is sent");
   stage.execute(kA);
   stage.make_durable();
   stage.elect(kB);
@@ -77,17 +77,17 @@ void handover_then_read(const Flaws& flaws) {
   stage.settle(kSecond);
 }
 
-void handover_unknown_then_late(const Flaws& flaws) {
+void switchover_unknown_then_late(const Flaws& flaws) {
   for (const bool late_one_wins : {false, true}) {
     Stage stage(options_with(flaws));
     begin_with_turns(&stage);
-    stage.hand_over(kA, "B");
+    stage.switch_over(kA, "B");
     stage.give_up(kA);
     while (stage.has_read(kA)) stage.answer_read(kA);
-    demand(!stage.member(kA).may_answer_reads(0), "no reads after HANDOVER was sent");
+    demand(!stage.member(kA).may_answer_reads(0), "no reads after SWITCHOVER was sent");
     stage.pass(kSecond);
     stage.tick(kA);
-    demand(stage.has_append(kA), "HANDOVER is sent again");
+    demand(stage.has_append(kA), "SWITCHOVER is sent again");
     if (late_one_wins) stage.execute_lost(0);
     stage.append_all(kA);
     if (!late_one_wins) stage.execute_lost(0);
@@ -100,7 +100,7 @@ void handover_unknown_then_late(const Flaws& flaws) {
 
 // Instants are those of the shard: no takeover gives or takes what a clock is wrong by, and what
 // each leaves behind (here a poll of 200 ms and some steps) is no more than that.
-void hundred_handovers_wrong_clocks(const Flaws& flaws) {
+void hundred_switchovers_wrong_clocks(const Flaws& flaws) {
   for (const int64_t error_ns : {400 * kMs, 3600 * kSecond}) {
     Stage stage(options_with(flaws));
     stage.set_wall_error(kA, 0);
@@ -109,7 +109,7 @@ void hundred_handovers_wrong_clocks(const Flaws& flaws) {
     for (int i = 1; i <= 100; ++i) {
       const size_t from = i % 2 == 1 ? kA : kB;
       const size_t to = 1 - from;
-      stage.hand_over(from, to == kA ? "A" : "B");
+      stage.switch_over(from, to == kA ? "A" : "B");
       stage.append_all(from);
       stage.read_all(to);
       stage.append_all(to);
@@ -124,18 +124,18 @@ void hundred_handovers_wrong_clocks(const Flaws& flaws) {
   }
 }
 
-// A CLAIM without condition proves nothing about the lease of the owner before.
+// A CLAIM without condition proves nothing about the lease of the primary before.
 void operator_claim_then_read(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
   stage.claim_by_operator(kB);
   stage.append_all(kB);
-  if (stage.in_office(kB)) write_and_release(&stage, kB);
-  demand(stage.ask_to_read(kA), "A believes that it is owner");
+  if (stage.is_promoted(kB)) write_and_release(&stage, kB);
+  demand(stage.ask_to_read(kA), "A believes that it is primary");
   demand(!stage.process(kA).owes_replies(), "A's lease runs");
   stage.pass(2 * kSecond);
   stage.append_all(kB);
-  demand(stage.in_office(kB), "B takes office after 1.25 leases");
+  demand(stage.is_promoted(kB), "B is promoted after 1.25 leases");
   stage.settle(kSecond);
 }
 
@@ -151,7 +151,7 @@ void operator_claim_on_a_rewound_log(const Flaws& flaws) {
   stage.end(kB);
   stage.start(kB);
   stage.append_all(kB);
-  stage.promote(before);
+  stage.fail_over(before);
   stage.claim_by_operator(kB);
   demand(stage.has_append(kB), "B claims before it has seen the rewind");
   stage.append_all(kB);
@@ -170,7 +170,7 @@ void claim_and_read(const StageOptions& options, const Times& of_a, const Times&
   stage.append_all(kA);
   demand(stage.wait_for_claim(kB, 10 * kSecond), "B claims");
   stage.append_all(kB);
-  if (stage.in_office(kB)) write_and_release(&stage, kB);
+  if (stage.is_promoted(kB)) write_and_release(&stage, kB);
   stage.ask_to_read(kA);
   stage.settle(kSecond);
 }
@@ -187,16 +187,16 @@ void lease_longer_than_count(const Flaws& flaws) {
   claim_and_read(options_with(flaws), times, times);
 }
 
-// A copied directory is started while the original owns the shard.
+// A copied directory is started while the original is the primary.
 void twin_of_a_node(const Flaws& flaws) {
   Stage stage(options_with(flaws));
   begin_with_turns(&stage);
   const size_t twin = stage.add_copy(kA);
   stage.start(twin);
   stage.append_all(twin);
-  if (stage.in_office(twin)) write_and_release(&stage, twin);
+  if (stage.is_promoted(twin)) write_and_release(&stage, twin);
   stage.ask_to_read(kA);
-  demand(!stage.process(kA).owes_replies(), "A is owner");
+  demand(!stage.process(kA).owes_replies(), "A is primary");
   stage.settle(kSecond);
 }
 
@@ -212,9 +212,9 @@ void appends_only_outage(const Flaws& flaws) {
       if (i % 30 == 29 && stage.has_append(member)) stage.give_up(member);
     }
   }
-  demand(stage.member(kB).figures().claims <= 5, "B claims seldom");
+  demand(stage.member(kB).metrics().claims <= 5, "B claims seldom");
   stage.append_all(kA);
-  demand(stage.in_office(kA), "A is owner still");
+  demand(stage.is_promoted(kA), "A is primary still");
   demand(!stage.process(kA).owes_replies(), "A commits what it had");
   stage.settle(kSecond);
 }

@@ -29,7 +29,7 @@ class TableLog final : public ServerLog {
 
   void trim(uint64_t up_to) override {
     auto& rows = table_.rows;
-    while (rows.size() > 1 && rows.front().head.position <= up_to) rows.erase(rows.begin());
+    while (rows.size() > 1 && rows.front().head.log_index <= up_to) rows.erase(rows.begin());
   }
   LogFacts facts() const override {
     LogFacts facts;
@@ -38,7 +38,7 @@ class TableLog final : public ServerLog {
     return facts;
   }
   void put(std::string, std::string) override {}
-  std::vector<BoardEntry> snapshot() const override { return {}; }
+  std::vector<RegistryEntry> snapshot() const override { return {}; }
   void set_watcher(SocketWatcher*) override {}
   void on_ready(int64_t boot_ns) override { tick(boot_ns); }
 
@@ -69,10 +69,10 @@ class TableLog final : public ServerLog {
     const Head after = read.after;
     std::vector<Record> rows;
     for (size_t bytes = 0; const Record& row : table_.rows) {
-      if (row.head.position < after.position) continue;
-      if (row.head.position > after.position && bytes > read.bytes_max) break;
+      if (row.head.log_index < after.log_index) continue;
+      if (row.head.log_index > after.log_index && bytes > read.bytes_max) break;
       rows.push_back(row);
-      bytes += row.head.position > after.position ? row.bytes.size() : 0;
+      bytes += row.head.log_index > after.log_index ? row.bytes.size() : 0;
     }
     const bool at_end = rows.empty() || rows.back().head == table_.end();
     Read told = read_from_rows(after, std::move(rows), at_end);
@@ -84,7 +84,7 @@ class TableLog final : public ServerLog {
     const Head end = table_.end();
     if (request.expected && *request.expected != end)
       return requests().answer(request, {.outcome = AppendOutcome::kRefused, .head = {}});
-    const Head head{.position = end.position + 1, .crc = request.crc};
+    const Head head{.log_index = end.log_index + 1, .crc = request.crc};
     table_.rows.push_back({.head = head, .bytes = request.record});
     requests().answer(request, {.outcome = AppendOutcome::kDone, .head = head});
   }
@@ -188,7 +188,7 @@ TEST_F(ServerLogTest, AnAnswerMayAskAgain) {
   EXPECT_EQ(appended_.size(), 1u);
   log_.tick(0);
   ASSERT_EQ(appended_.size(), 2u);
-  EXPECT_EQ(appended_[1].head.position, 2u);
+  EXPECT_EQ(appended_[1].head.log_index, 2u);
 }
 
 TEST_F(ServerLogTest, TroubleOfTheConnectionComesBeforeThatOfAppendsAndTheEngine) {

@@ -14,7 +14,7 @@ class SimLogEngine : public LogEngine {
   std::unique_ptr<SharedLog> connect(const std::string& name) override {
     Shard& shard = shard_of(name);
     shard.links.push_back(std::make_unique<Link>());
-    shard.links.back()->branch = shard.engine.primary();
+    shard.links.back()->branch = shard.engine.leader();
     return std::make_unique<SimLog>(&shard.network, shard.links.back().get());
   }
   void pass() override { agenda_.pass(10'000'000); }
@@ -25,16 +25,16 @@ class SimLogEngine : public LogEngine {
   bool delay_next_request() override { return arrange(Fate::kArrivesLate); }
   bool lose_records(const std::string& name, size_t count) override {
     Shard& shard = shard_of(name);
-    shard.engine.promote(shard.engine.size(shard.engine.primary()) - count);
-    for (const auto& link : shard.links) link->branch = shard.engine.primary();
+    shard.engine.fail_over(shard.engine.size(shard.engine.leader()) - count);
+    for (const auto& link : shard.links) link->branch = shard.engine.leader();
     return true;
   }
-  bool damage(const std::string& name, uint64_t position) override {
-    shard_of(name).engine.damage(shard_of(name).engine.primary(), position);
+  bool damage(const std::string& name, uint64_t log_index) override {
+    shard_of(name).engine.damage(shard_of(name).engine.leader(), log_index);
     return true;
   }
-  bool remove(const std::string& name, uint64_t position) override {
-    shard_of(name).engine.remove(shard_of(name).engine.primary(), position);
+  bool remove(const std::string& name, uint64_t log_index) override {
+    shard_of(name).engine.remove(shard_of(name).engine.leader(), log_index);
     return true;
   }
 

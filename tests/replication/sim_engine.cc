@@ -9,7 +9,8 @@
 namespace weir::storage::replication {
 
 bool SimEngine::is_same(const Head& left, const Head& right) const {
-  return left.position == right.position && (flaws_.compares_positions || left.crc == right.crc);
+  return left.log_index == right.log_index &&
+         (flaws_.compares_log_indexes || left.crc == right.crc);
 }
 
 Appended SimEngine::append(size_t branch, const std::optional<Head>& expected,
@@ -19,7 +20,7 @@ Appended SimEngine::append(size_t branch, const std::optional<Head>& expected,
   if (expected && !flaws_.ignores_condition && !is_same(*expected, end)) {
     return {.outcome = Appended::Outcome::kRefused, .head = {}};
   }
-  const Head head{.position = end.position + 1, .crc = crc64_xz(record)};
+  const Head head{.log_index = end.log_index + 1, .crc = crc64_xz(record)};
   records.push_back({.head = head, .bytes = record});
   return {.outcome = Appended::Outcome::kDone, .head = head};
 }
@@ -30,14 +31,14 @@ Read SimEngine::read(size_t branch, const Head& after, size_t bytes_max, size_t 
   visible = std::min(std::max(visible, log.trimmed + 1), log.records.size());
   std::vector<Record> rows;
   size_t bytes = 0;
-  size_t at = std::max<size_t>({after.position, log.trimmed + 1, 1}) - 1;
+  size_t at = std::max<size_t>({after.log_index, log.trimmed + 1, 1}) - 1;
   for (; at < visible && (rows.empty() || bytes < bytes_max); ++at) {
-    const size_t position = at + 1;
-    if (position == log.removed) continue;
+    const size_t log_index = at + 1;
+    if (log_index == log.removed) continue;
     rows.push_back(log.records[at]);
-    if (position == log.damaged) rows.back().bytes += '!';
-    if (position != after.position) bytes += rows.back().bytes.size();
-    if (flaws_.compares_positions && position == after.position) rows.back().head = after;
+    if (log_index == log.damaged) rows.back().bytes += '!';
+    if (log_index != after.log_index) bytes += rows.back().bytes.size();
+    if (flaws_.compares_log_indexes && log_index == after.log_index) rows.back().head = after;
   }
   Read read = read_from_rows(after, std::move(rows), at >= visible);
   if (bytes_max == 0) read.records.clear();
@@ -56,7 +57,7 @@ void SimEngine::make_durable(size_t branch, size_t count) {
   branches_[branch].durable = std::max(branches_[branch].durable, count);
 }
 
-void SimEngine::promote(size_t count, size_t trims_missed) {
+void SimEngine::fail_over(size_t count, size_t trims_missed) {
   Branch next;
   const Branch& last = branches_.back();
   next.records.assign(last.records.begin(), last.records.begin() + static_cast<ptrdiff_t>(count));

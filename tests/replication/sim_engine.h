@@ -1,8 +1,8 @@
-// A simulated log engine: one primary and what is left of earlier ones.
+// A simulated log engine: one leader and what is left of earlier ones.
 //
 // A record is visible as soon as it is appended, and durable later: what is not durable may be lost
-// when the engine fails over. A branch is the log as one primary has it. After promote() the new
-// primary is another branch, and the old one may go on answering those that still talk to it. The
+// when the engine fails over. A branch is the log as one leader has it. After fail_over() the new
+// leader is another branch, and the old one may go on answering those that still talk to it. The
 // class knows no time: when things arrive, and whether anybody hears of them, is its caller's.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace weir::storage::replication {
 // Engines that are wrong on purpose.
 struct EngineFlaws {
   bool ignores_condition = false;
-  bool compares_positions = false;  // in the condition and at reading
+  bool compares_log_indexes = false;  // in the condition and at reading
 };
 
 class SimEngine {
@@ -30,20 +30,20 @@ class SimEngine {
   // Answers from a prefix of at most `visible` records.
   Read read(size_t branch, const Head& after, size_t bytes_max, size_t visible = SIZE_MAX) const;
 
-  // Records up to this position go, but never the last one. Answers how many went.
+  // Records up to this log index go, but never the last one. Answers how many went.
   size_t trim(size_t branch, size_t up_to);
   // The first `count` records of the branch are safe.
   void make_durable(size_t branch, size_t count);
-  // A new primary with the first `count` records of the present one. All of them are durable. Of
+  // A new leader with the first `count` records of the present one. All of them are durable. Of
   // what was trimmed it has seen what was trimmed when the log was so long, but for the newest
   // `trims_missed` times.
-  void promote(size_t count, size_t trims_missed = 0);
+  void fail_over(size_t count, size_t trims_missed = 0);
 
   // Other bytes under the same checksum, and a record that is missing.
-  void damage(size_t branch, size_t position) { branches_[branch].damaged = position; }
-  void remove(size_t branch, size_t position) { branches_[branch].removed = position; }
+  void damage(size_t branch, size_t log_index) { branches_[branch].damaged = log_index; }
+  void remove(size_t branch, size_t log_index) { branches_[branch].removed = log_index; }
 
-  size_t primary() const { return branches_.size() - 1; }
+  size_t leader() const { return branches_.size() - 1; }
   size_t size(size_t branch) const { return branches_[branch].records.size(); }
   size_t durable(size_t branch) const { return branches_[branch].durable; }
   size_t trimmed(size_t branch) const { return branches_[branch].trimmed; }

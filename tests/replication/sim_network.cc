@@ -62,8 +62,8 @@ void SimNetwork::set_out(const std::shared_ptr<Call>& call) {
 
 // The request is at the engine.
 void SimNetwork::arrive(const std::shared_ptr<Call>& call) {
-  const bool is_old = call->branch != engine_->primary();
-  if (is_down() || (is_old && !old_primary_answers_)) {
+  const bool is_old = call->branch != engine_->leader();
+  if (is_down() || (is_old && !old_leader_answers_)) {
     counts_->add(Fault::kRequestLost);
     return;
   }
@@ -90,10 +90,10 @@ void SimNetwork::take_effect(const std::shared_ptr<Call>& call) {
     return answer(call, call->result, delay_ns());
   }
   if (!call->is_open) counts_->add(Fault::kZombie);
-  if (call->branch != engine_->primary()) counts_->add(Fault::kOldPrimary);
+  if (call->branch != engine_->leader()) counts_->add(Fault::kOldLeader);
   if (std::exchange(fate_, Fate::kArrives) == Fate::kAnswerLost) {
     counts_->add(Fault::kAnswerLost);
-    engine_->make_durable(call->branch, call->result.head.position);
+    engine_->make_durable(call->branch, call->result.head.log_index);
     return;
   }
   if (call->expected && chance(200)) {
@@ -106,7 +106,7 @@ void SimNetwork::take_effect(const std::shared_ptr<Call>& call) {
 
 // The engine's standby has the record, or does not get it now.
 void SimNetwork::acknowledge_durable(const std::shared_ptr<Call>& call) {
-  const bool is_old = call->branch != engine_->primary();
+  const bool is_old = call->branch != engine_->leader();
   const bool is_heard = call->engine_run == engine_run_ || (is_lossy_ && is_old);
   if (!is_lossy_) {
     if (is_old || is_down()) {
@@ -118,7 +118,7 @@ void SimNetwork::acknowledge_durable(const std::shared_ptr<Call>& call) {
       waiting_.push_back(call);
       return;
     }
-    engine_->make_durable(call->branch, call->result.head.position);
+    engine_->make_durable(call->branch, call->result.head.log_index);
   }
   if (is_heard) return answer(call, call->result, delay_ns());
   counts_->add(Fault::kAnswerLost);
@@ -127,7 +127,7 @@ void SimNetwork::acknowledge_durable(const std::shared_ptr<Call>& call) {
 // The engine's standby is back, and has everything soon.
 void SimNetwork::make_durable() {
   if (agenda_->now_ns() < standby_down_until_ns_ || is_down()) return;
-  engine_->make_durable(engine_->primary(), engine_->size(engine_->primary()));
+  engine_->make_durable(engine_->leader(), engine_->size(engine_->leader()));
   for (const auto& call : std::exchange(waiting_, {})) acknowledge_durable(call);
 }
 
@@ -152,7 +152,7 @@ void SimNetwork::read(Link* link, const Head& after, size_t bytes_max,
   const size_t branch = link->branch;
   agenda_->after(delay_ns(), [this, link, branch, after, bytes_max, answer = std::move(answer)] {
     const int64_t now_ns = agenda_->now_ns();
-    const bool is_dead = branch != engine_->primary() && !old_primary_answers_;
+    const bool is_dead = branch != engine_->leader() && !old_leader_answers_;
     if (now_ns < link->requests_cut_until_ns || now_ns < link->answers_cut_until_ns || is_down() ||
         is_dead) {
       counts_->add(Fault::kFailedRead);
@@ -174,8 +174,8 @@ Read SimNetwork::read_now(Link* link, size_t branch, const Head& after, size_t b
     counts_->add(read.outcome == Read::Outcome::kRewound ? Fault::kStaleRewound
                                                          : Fault::kStaleRead);
   }
-  if (branch == engine_->primary() && !read.records.empty()) {
-    read_position_ = std::max<size_t>(read_position_, read.records.back().head.position);
+  if (branch == engine_->leader() && !read.records.empty()) {
+    read_log_index_ = std::max<size_t>(read_log_index_, read.records.back().head.log_index);
   }
   return read;
 }
@@ -184,9 +184,9 @@ Read SimNetwork::read_now(Link* link, size_t branch, const Head& after, size_t b
 void SimNetwork::trim(Link* link, uint64_t up_to) {
   const size_t branch = link->branch;
   agenda_->after(delay_ns(), [this, link, branch, up_to] {
-    const bool is_old = branch != engine_->primary();
+    const bool is_old = branch != engine_->leader();
     if (is_down() || agenda_->now_ns() < link->requests_cut_until_ns) return;
-    if (is_old && !old_primary_answers_) return;
+    if (is_old && !old_leader_answers_) return;
     if (engine_->trim(branch, up_to) > 0) counts_->add(Fault::kTrim);
   });
 }
@@ -207,15 +207,15 @@ void SimNetwork::block_appends(int64_t length_ns) {
   appends_blocked_until_ns_ = agenda_->now_ns() + length_ns;
 }
 
-void SimNetwork::promote(size_t records) {
-  const size_t before = engine_->primary();
+void SimNetwork::fail_over(size_t records) {
+  const size_t before = engine_->leader();
   counts_->add(Fault::kFailover);
   if (records < engine_->size(before)) counts_->add(Fault::kRewind);
-  if (read_position_ > records) counts_->add(Fault::kVisibleLost, read_position_ - records);
-  read_position_ = std::min(read_position_, records);
-  old_primary_answers_ = random_->one_in(2);
-  engine_->promote(records, random_->below(3));
-  if (engine_->trimmed(engine_->primary()) < engine_->trimmed(before)) {
+  if (read_log_index_ > records) counts_->add(Fault::kVisibleLost, read_log_index_ - records);
+  read_log_index_ = std::min(read_log_index_, records);
+  old_leader_answers_ = random_->one_in(2);
+  engine_->fail_over(records, random_->below(3));
+  if (engine_->trimmed(engine_->leader()) < engine_->trimmed(before)) {
     counts_->add(Fault::kTrimUndone);
   }
   ++engine_run_;

@@ -66,9 +66,9 @@ class SimNetwork {
   void take_standby_away(int64_t length_ns);
   void block_appends(int64_t length_ns);
   void slow_down(int64_t length_ns) { slow_until_ns_ = agenda_->now_ns() + length_ns; }
-  // The primary is gone, or believes that it is primary still; a standby with so many of its
+  // The leader is gone, or believes that it is leader still; a standby with so many of its
   // records goes on.
-  void promote(size_t records);
+  void fail_over(size_t records);
 
   bool is_down() const { return agenda_->now_ns() < down_until_ns_; }
   int64_t delay_ns();
@@ -96,9 +96,9 @@ class SimNetwork {
   int64_t appends_blocked_until_ns_ = 0;
   int64_t standby_down_until_ns_ = 0;
   int64_t slow_until_ns_ = 0;
-  bool old_primary_answers_ = false;
+  bool old_leader_answers_ = false;
   uint64_t engine_run_ = 0;
-  size_t read_position_ = 0;  // the last that somebody has read of the present primary
+  size_t read_log_index_ = 0;  // the last that somebody has read of the present leader
   std::vector<std::shared_ptr<Call>> waiting_;  // visible, and their branch's standby is away
 };
 

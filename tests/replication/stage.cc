@@ -59,8 +59,8 @@ bool Stage::is_refused(size_t member) const {
 
 bool Stage::is_durable(size_t member) const {
   const PendingAppend& pending = *members_[member].append;
-  return pending.branch == log_.primary() &&
-         pending.result->head.position <= log_.durable(pending.branch);
+  return pending.branch == log_.leader() &&
+         pending.result->head.log_index <= log_.durable(pending.branch);
 }
 
 void Stage::execute(size_t member) {
@@ -88,13 +88,13 @@ void Stage::refuse(size_t member) {
 
 void Stage::execute_lost(size_t at, bool connects_again) {
   PendingAppend pending = lost_[at];
-  if (connects_again) pending.branch = log_.primary();
+  if (connects_again) pending.branch = log_.leader();
   lost_.erase(lost_.begin() + static_cast<ptrdiff_t>(at));
   log_.append(pending.branch, pending.expected, pending.record);
 }
 
 void Stage::append_raw(const std::string& record) {
-  log_.append(log_.primary(), std::nullopt, record);
+  log_.append(log_.leader(), std::nullopt, record);
   make_durable();
 }
 
@@ -110,10 +110,10 @@ void Stage::fail_read(size_t member) {
   process(member).deliver(Read{}, clocks(member));
 }
 
-void Stage::promote(size_t records) {
-  log_.promote(records);
-  checker_.promoted();
-  for (Actor& actor : members_) actor.branch = log_.primary();
+void Stage::fail_over(size_t records) {
+  log_.fail_over(records);
+  checker_.failed_over();
+  for (Actor& actor : members_) actor.branch = log_.leader();
 }
 
 void Stage::end(size_t member) {
@@ -148,8 +148,8 @@ size_t Stage::add_copy(size_t member) {
 bool Stage::step(size_t member) {
   if (has_read(member)) {
     answer_read(member);
-  } else if (has_append(member) && members_[member].append->branch != log_.primary()) {
-    give_up(member);  // whom it was sent to is primary no more
+  } else if (has_append(member) && members_[member].append->branch != log_.leader()) {
+    give_up(member);  // whom it was sent to is leader no more
   } else if (has_append(member)) {
     if (!is_executed(member)) execute(member);
     make_durable();
@@ -203,24 +203,24 @@ void Stage::elect(size_t member) {
   if (!is_up(member)) start(member);
   demand(wait_for_claim(member, 40 * kSecond), "the member claims");
   append_all(member);
-  demand(in_office(member), "the member takes office");
+  demand(is_promoted(member), "the member is promoted");
 }
 
-// One owner, and nobody who lags.
+// One primary, and nobody who lags.
 bool Stage::is_calm() {
-  size_t owners = 0;
+  size_t primaries = 0;
   for (size_t i = 0; i < members_.size(); ++i) {
     if (process(i).has_stopped()) continue;
     if (process(i).owes_replies() || !checker_.agrees(process(i))) return false;
-    if (in_office(i)) ++owners;
+    if (is_promoted(i)) ++primaries;
   }
-  return owners == 1;
+  return primaries == 1;
 }
 
 void Stage::settle(int64_t ns) {
   for (size_t i = 0; i < members_.size(); ++i) {
     if (!is_up(i)) start(i);
-    members_[i].branch = log_.primary();
+    members_[i].branch = log_.leader();
   }
   int calm = 0;
   for (const int64_t until = now_ns_ + ns; now_ns_ < until && calm < 10; pass(50 * kMs)) {
@@ -231,16 +231,16 @@ void Stage::settle(int64_t ns) {
     }
     calm = is_calm() ? calm + 1 : 0;
   }
-  size_t owners = 0;
+  size_t primaries = 0;
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (!in_office(i)) continue;
-    ++owners;
+    if (!is_promoted(i)) continue;
+    ++primaries;
     write(i);
     append_all(i);
   }
-  demand(owners == 1, "one owner in the end\n" + describe());
+  demand(primaries == 1, "one primary in the end\n" + describe());
   for (size_t i = 0; i < members_.size(); ++i) {
-    if (process(i).has_stopped() || in_office(i)) continue;
+    if (process(i).has_stopped() || is_promoted(i)) continue;
     read_all(i);
     if (process(i).has_stopped()) continue;  // the checker has seen that it had to
     demand(checker_.agrees(process(i)), "equal replicas in the end\n" + describe());
@@ -249,8 +249,8 @@ void Stage::settle(int64_t ns) {
 }
 
 std::string Stage::describe() const {
-  std::string text = "log " + std::to_string(log_.size(log_.primary())) + " durable " +
-                     std::to_string(log_.durable(log_.primary()));
+  std::string text = "log " + std::to_string(log_.size(log_.leader())) + " durable " +
+                     std::to_string(log_.durable(log_.leader()));
   for (const Actor& actor : members_) {
     text += "\n" + actor.options.node + ": ";
     text += actor.process == nullptr

@@ -35,7 +35,7 @@ class Stage : public Wire {
   SimEngine& log() { return log_; }
   Checker& checker() { return checker_; }
   bool is_up(size_t member) const { return members_[member].process != nullptr; }
-  bool in_office(size_t member) const { return is_up(member) && this->member(member).may_seal(); }
+  bool is_promoted(size_t member) const { return is_up(member) && this->member(member).may_seal(); }
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
   void pass(int64_t ns) { now_ns_ += ns; }
@@ -47,8 +47,8 @@ class Stage : public Wire {
   void tick(size_t member) { process(member).tick(clocks(member)); }
   bool write(size_t member, int turns = 1) { return process(member).write(clocks(member), turns); }
   bool ask_to_read(size_t member) { return process(member).ask_to_read(clocks(member)); }
-  void hand_over(size_t member, const std::string& to) {
-    process(member).hand_over(to, clocks(member));
+  void switch_over(size_t member, const std::string& to) {
+    process(member).switch_over(to, clocks(member));
   }
   void change_times(size_t member, const Times& times) {
     process(member).change_times(times, clocks(member));
@@ -61,7 +61,7 @@ class Stage : public Wire {
     return has_append(member) && members_[member].append->result.has_value();
   }
   bool is_refused(size_t member) const;
-  // It stands in the present primary and can no longer be lost.
+  // It stands in the present leader and can no longer be lost.
   bool is_durable(size_t member) const;
   void execute(size_t member);
   // What the engine says. REQUIRES: is_executed(member).
@@ -70,10 +70,10 @@ class Stage : public Wire {
   void give_up(size_t member);
   void refuse(size_t member);
   size_t lost_appends() const { return lost_.size(); }
-  // With `connects_again` it is sent to the present primary, whomever it was meant for.
+  // With `connects_again` it is sent to the present leader, whomever it was meant for.
   void execute_lost(size_t at, bool connects_again = false);
   // The newest record is durable, and with it all before.
-  void make_durable() { log_.make_durable(log_.primary(), log_.size(log_.primary())); }
+  void make_durable() { log_.make_durable(log_.leader(), log_.size(log_.leader())); }
   void append_raw(const std::string& record);
 
   size_t members() const { return members_.size(); }
@@ -86,8 +86,8 @@ class Stage : public Wire {
   void answer_read(size_t member);
   void fail_read(size_t member);
 
-  // A failover of the engine; everybody talks to the new primary, but those who are told not to.
-  void promote(size_t records);
+  // A failover of the engine; everybody talks to the new leader, but those who are told not to.
+  void fail_over(size_t records);
   void talk_to(size_t member, size_t branch) { members_[member].branch = branch; }
 
   void end(size_t member);  // the process is killed
@@ -102,8 +102,9 @@ class Stage : public Wire {
   void be_up_to_date(size_t member);          // it has heard of everything
   void be_silent(size_t member, int64_t ns);  // it polls for so long and no one else acts
   bool wait_for_claim(size_t member, int64_t ns_max);  // likewise, until its CLAIM is on its way
-  void elect(size_t member);                           // it waits, claims and takes office
-  // Everything works again for at most this long; then one owner commits and all others are equal.
+  void elect(size_t member);                           // it waits, claims and is promoted
+  // Everything works again for at most this long; then one primary commits and all others are
+  // equal.
   void settle(int64_t ns);
 
   std::string describe() const;

@@ -35,7 +35,7 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
   options.uncommitted_bytes_max = random->any_of<size_t>({200, 2000});
   options.turns_kept = random->any_of<uint64_t>({UINT64_MAX, 20, 200});
   // An engine that keeps what it acknowledged loses at most what is on its way.
-  options.stamps_kept = world.loses_acknowledged ? 1 : 12;
+  options.bookmarks_kept = world.loses_acknowledged ? 1 : 12;
   options.trimming.retained_bytes = random->any_of<uint64_t>({100, 2000, 1'000'000});
   options.trimming.bytes_max =
       random->any_of<uint64_t>({options.trimming.retained_bytes, 1'000'000});
@@ -44,8 +44,8 @@ ProcessOptions process_options(simulation::Random* random, const WorldOptions& w
 
 }  // namespace
 
-void WorldFigures::add(const WorldFigures& other) {
-  offices += other.offices;
+void WorldMetrics::add(const WorldMetrics& other) {
+  promotions += other.promotions;
   turns += other.turns;
   reads += other.reads;
   rewinds += other.rewinds;
@@ -90,7 +90,7 @@ void World::add_node(ProcessOptions options) {
   node->rate = 0.9 + 0.2 * static_cast<double>(random_.below(1000)) / 1000;
   node->boot_offset_ns = random_.between(0, 1000) * kSecond;
   node->wall_offset_ns = 1'700'000'000 * kSecond + random_.between(-3600, 3600) * kSecond;
-  node->link.branch = engine_.primary();
+  node->link.branch = engine_.leader();
   nodes_.push_back(std::move(node));
 }
 
@@ -188,7 +188,7 @@ void World::start(size_t index) {
 void World::end_process(size_t index) {
   Node& node = *nodes_[index];
   if (node.process == nullptr) return;
-  figures_.rewinds += node.process->member().figures().rewinds;
+  metrics_.rewinds += node.process->member().metrics().rewinds;
   ++node.life;
   node.log.reset();
   node.process.reset();
@@ -219,23 +219,23 @@ void World::live(size_t index) {
 }
 
 bool World::is_settled() {
-  size_t owners = 0;
+  size_t primaries = 0;
   for (const auto& node : nodes_) {
     if (node->process == nullptr || node->process->owes_replies()) return false;
     const Member& member = node->process->member();
     if (member.may_seal()) {
-      ++owners;
+      ++primaries;
     } else if (member.role() != Role::kFollowing) {
       return false;
     }
     if (!checker_.agrees(*node->process)) return false;
   }
-  return owners == 1;
+  return primaries == 1;
 }
 
 std::string World::describe() {
-  std::string text = "log: " + std::to_string(engine_.size(engine_.primary())) +
-                     " records, turns " + std::to_string(checker_.chain().turns());
+  std::string text = "log: " + std::to_string(engine_.size(engine_.leader())) + " records, turns " +
+                     std::to_string(checker_.chain().turns());
   for (const auto& node : nodes_) {
     text += "\n" + node->options.node + ": ";
     text += node->process == nullptr
@@ -250,23 +250,23 @@ bool World::look(uint64_t* turns_wanted) {
   clients_stopped_ = checker_.chain().turns() >= *turns_wanted;
   // A member that is ahead of the log stays so until the log has caught up or differs.
   for (const auto& node : nodes_) {
-    if (node->process == nullptr || node->process->member().owns()) continue;
+    if (node->process == nullptr || node->process->member().is_primary()) continue;
     *turns_wanted = std::max(*turns_wanted, node->process->newest_turn());
   }
   if (agenda_.now_ns() < kFaultsNs + kQuietNs) return false;
   if (has_ended()) {
-    ++figures_.shards_ended;
+    ++metrics_.shards_ended;
     return true;
   }
   if (clients_stopped_ && is_settled()) return true;
   trace("is not settled, " + describe());
   if (agenda_.now_ns() > kFaultsNs + kPatienceNs) {
-    throw Violation("not one owner that commits and equal replicas:\n" + describe());
+    throw Violation("not one primary that commits and equal replicas:\n" + describe());
   }
   return false;
 }
 
-WorldFigures World::run() {
+WorldMetrics World::run() {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     agenda_.at(random_.between(0, 300) * kMs, [this, i] { start(i); });
     live(i);
@@ -286,23 +286,23 @@ WorldFigures World::run() {
     look_at_ns = agenda_.now_ns() + 250 * kMs;
     if (look(&turns_wanted)) break;
   }
-  return figures();
+  return metrics();
 }
 
-WorldFigures World::figures() {
+WorldMetrics World::metrics() {
   checker_.check_log();
-  figures_.admission = checker_.check_admission(nodes_[0]->options.early);
+  metrics_.admission = checker_.check_admission(nodes_[0]->options.early);
   for (size_t i = 0; i < nodes_.size(); ++i) end_process(i);
-  figures_.offices = checker_.offices();
-  figures_.turns = checker_.turns_released();
-  figures_.reads = checker_.reads_released();
-  figures_.turns_lost = checker_.turns_lost();
-  figures_.void_records = checker_.chain().void_records();
-  figures_.settled_after_ns = agenda_.now_ns() - kFaultsNs;
-  figures_.settled_late = figures_.settled_after_ns > kQuietNs + kSecond / 2 ? 1 : 0;
-  counts_.add(Fault::kEarlyLost, figures_.admission.lost);
-  figures_.faults = counts_;
-  return figures_;
+  metrics_.promotions = checker_.promotions();
+  metrics_.turns = checker_.turns_released();
+  metrics_.reads = checker_.reads_released();
+  metrics_.turns_lost = checker_.turns_lost();
+  metrics_.void_records = checker_.chain().void_records();
+  metrics_.settled_after_ns = agenda_.now_ns() - kFaultsNs;
+  metrics_.settled_late = metrics_.settled_after_ns > kQuietNs + kSecond / 2 ? 1 : 0;
+  counts_.add(Fault::kEarlyLost, metrics_.admission.lost);
+  metrics_.faults = counts_;
+  return metrics_;
 }
 
 }  // namespace weir::storage::replication

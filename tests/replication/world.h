@@ -1,5 +1,5 @@
 // A shard of two or three members over one log engine, on virtual time: everything that can go
-// wrong does, at random, until it is quiet; then one owner must commit and all replicas be equal.
+// wrong does, at random, until it is quiet; then one primary must commit and all members be equal.
 //
 // All of a run follows from its seed.
 #pragma once
@@ -23,7 +23,8 @@
 namespace weir::storage::replication {
 
 struct WorldOptions {
-  bool loses_acknowledged = false;  // the engine promotes standbys that lack acknowledged records
+  // The engine fails over to standbys that lack acknowledged records.
+  bool loses_acknowledged = false;
   bool cuts_power = true;
   bool has_twins = true;
   bool operators_claim = true;
@@ -31,8 +32,8 @@ struct WorldOptions {
   ProcessFlaws process;
 };
 
-struct WorldFigures {
-  uint64_t offices = 0;
+struct WorldMetrics {
+  uint64_t promotions = 0;
   uint64_t turns = 0;  // released
   uint64_t reads = 0;
   uint64_t rewinds = 0;
@@ -45,7 +46,7 @@ struct WorldFigures {
   uint64_t settled_late = 0;     // worlds that took more than 9.5 s for it
   Counts faults;
 
-  void add(const WorldFigures& other);
+  void add(const WorldMetrics& other);
 };
 
 class World : public Wire {
@@ -53,7 +54,7 @@ class World : public Wire {
   World(uint64_t seed, const WorldOptions& options);
 
   // Throws a Violation.
-  WorldFigures run();
+  WorldMetrics run();
   void set_trace(std::function<void(const std::string&)> trace) { trace_ = std::move(trace); }
 
   // Wire
@@ -90,14 +91,14 @@ class World : public Wire {
   void sync_disks(size_t node);
   bool is_settled();
   bool look(uint64_t* turns_wanted);
-  WorldFigures figures();
+  WorldMetrics metrics();
   std::string describe();
   void trace(const std::string& line);
 
   // world_snapshots.cc
   void look_after_stopped();
   void keep_house(size_t node);
-  std::vector<BoardEntry> board() const;
+  std::vector<RegistryEntry> registry() const;
   void take_snapshot(size_t node, bool again);
   std::optional<size_t> snapshot_source(size_t node);
   void open_snapshot(size_t node, size_t source, uint64_t source_life,
@@ -110,9 +111,9 @@ class World : public Wire {
   void engine_fault(uint64_t kind);
   void member_fault(size_t node);
   void cut(size_t node, int64_t length_ns, uint64_t kind);
-  void hand_over_somewhere();
+  void switch_over_somewhere();
   void change_times(size_t node);
-  void promote();
+  void fail_over();
   void crash(size_t node, bool power_cut);
   void add_twin();
   void add_member();
@@ -126,13 +127,13 @@ class World : public Wire {
   SimNetwork network_;
   Checker checker_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::map<std::string, BoardEntry> board_;  // age_ns: when it was put
+  std::map<std::string, RegistryEntry> registry_;  // age_ns: when it was put
   std::function<void(const std::string&)> trace_;
 
   int64_t fault_every_ns_ = 1'000'000'000;
   bool is_quiet_ = false;
   bool clients_stopped_ = false;
-  WorldFigures figures_;
+  WorldMetrics metrics_;
 };
 
 }  // namespace weir::storage::replication

@@ -37,7 +37,7 @@ void World::engine_fault(uint64_t kind) {
       trace("engine restarts");
       return network_.restart_engine(length_ns / 2);
     case 1:
-      return promote();
+      return fail_over();
     case 2:
       trace("engine's standby is away");
       return network_.take_standby_away(length_ns);
@@ -50,17 +50,16 @@ void World::engine_fault(uint64_t kind) {
   }
 }
 
-void World::promote() {
-  const size_t size = engine_.size(engine_.primary());
+void World::fail_over() {
+  const size_t size = engine_.size(engine_.leader());
   const size_t less = std::min<size_t>(random_.below(random_.one_in(4) ? 30 : 4), size - 1);
-  const size_t kept =
-      options_.loses_acknowledged ? size - less : engine_.durable(engine_.primary());
+  const size_t kept = options_.loses_acknowledged ? size - less : engine_.durable(engine_.leader());
   trace("engine fails over and keeps " + std::to_string(kept) + " of " + std::to_string(size) +
         " records");
-  network_.promote(kept);
-  checker_.promoted();
+  network_.fail_over(kept);
+  checker_.failed_over();
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const size_t branch = engine_.primary();
+    const size_t branch = engine_.leader();
     agenda_.after(random_.between(0, random_.one_in(3) ? 3000 : 300) * kMs, [this, i, branch] {
       Link& link = nodes_[i]->link;
       link.branch = std::max(link.branch, branch);
@@ -92,7 +91,7 @@ void World::member_fault(size_t index) {
       node.wall_offset_ns += random_.between(-3600, 3600) * kSecond;
       return;
     case 8:
-      return hand_over_somewhere();
+      return switch_over_somewhere();
     case 9:
       if (!options_.operators_claim) return;
       counts_.add(Fault::kOperatorClaim);
@@ -115,12 +114,12 @@ void World::cut(size_t index, int64_t length_ns, uint64_t kind) {
   if (kind != 6) node.link.answers_cut_until_ns = agenda_.now_ns() + length_ns;
 }
 
-void World::hand_over_somewhere() {
+void World::switch_over_somewhere() {
   const std::string to = nodes_[random_.below(nodes_.size())]->options.node;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     on_node(i, nodes_[i]->life, [this, to](Process* process, Instants now) {
-      if (process->member().may_seal()) counts_.add(Fault::kHandOver);
-      process->hand_over(to, now);
+      if (process->member().may_seal()) counts_.add(Fault::kSwitchover);
+      process->switch_over(to, now);
     });
   }
 }
@@ -162,7 +161,7 @@ void World::add_twin() {
   twin->rate = original.rate;
   twin->boot_offset_ns = original.boot_offset_ns;
   twin->wall_offset_ns = original.wall_offset_ns;
-  twin->link.branch = engine_.primary();
+  twin->link.branch = engine_.leader();
   trace(original.options.node + " is copied");
   counts_.add(Fault::kTwin);
   nodes_.push_back(std::move(twin));

@@ -1,5 +1,5 @@
 // What a member does beside the protocol: it writes to its state files, tells the others how far it
-// is, trims the log if it is owner, and takes a snapshot where the log does not reach back.
+// is, trims the log if it is primary, and takes a snapshot where the log does not reach back.
 #include <algorithm>
 
 #include "tests/replication/time_units.h"
@@ -16,19 +16,19 @@ void World::keep_house(size_t index) {
     MemberFacts facts = process->facts();
     for (const auto& [taker, head] : self.checkpoints) {
       Head& oldest = facts.checkpoint_head;
-      if (oldest.position == 0 || head.position < oldest.position) oldest = head;
+      if (oldest.log_index == 0 || head.log_index < oldest.log_index) oldest = head;
     }
-    board_[self.options.node] = {
+    registry_[self.options.node] = {
         .name = self.options.node, .bytes = encode_facts(facts), .age_ns = agenda_.now_ns()};
-    const uint64_t up_to = process->trim_up_to(BoardView(board()));
+    const uint64_t up_to = process->trim_up_to(RegistryView(registry()));
     if (up_to > 0) self.log->trim(up_to);
   });
   agenda_.after(random_.between(200, 2500) * kMs, [this, index] { keep_house(index); });
 }
 
-std::vector<BoardEntry> World::board() const {
-  std::vector<BoardEntry> entries;
-  for (const auto& [name, entry] : board_) {
+std::vector<RegistryEntry> World::registry() const {
+  std::vector<RegistryEntry> entries;
+  for (const auto& [name, entry] : registry_) {
     entries.push_back(entry);
     entries.back().age_ns = agenda_.now_ns() - entry.age_ns;
   }
@@ -43,10 +43,10 @@ void World::look_after_stopped() {
     if (node.process == nullptr || !node.process->has_stopped()) continue;
     const bool needs_person = node.process->stop_reason() != Reason::kTrimmed;
     if (needs_person && !is_quiet_ && !random_.one_in(4)) continue;
-    if (needs_person) ++figures_.stops;
+    if (needs_person) ++metrics_.stops;
     if (!needs_person) counts_.add(Fault::kTrimmedRead);
     end_process(i);
-    const bool replays = needs_person && engine_.trimmed(engine_.primary()) == 0;
+    const bool replays = needs_person && engine_.trimmed(engine_.leader()) == 0;
     if (replays && random_.one_in(2)) {
       node.disk = std::make_shared<Disk>();
       start(i);
@@ -63,7 +63,7 @@ std::optional<size_t> World::snapshot_source(size_t taker) {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Process* process = nodes_[i]->process.get();
     if (i == taker || process == nullptr || process->has_stopped()) continue;
-    if (nodes_[i]->disk->stamps().empty()) continue;
+    if (nodes_[i]->disk->bookmarks().empty()) continue;
     if (!source || process->member().role() == Role::kFollowing) source = i;
   }
   return source;
@@ -80,7 +80,7 @@ void World::take_snapshot(size_t index, bool again) {
   }
   Node& from = *nodes_[*source];
   auto snapshot = std::make_shared<Disk>(from.disk->checkpoint());
-  from.checkpoints[index] = snapshot->stamps().back().head;
+  from.checkpoints[index] = snapshot->bookmarks().back().head;
   trace(node.options.node + " begins a snapshot from " + from.options.node + " with turn " +
         std::to_string(snapshot->newest_turn()));
   agenda_.after(random_.between(20, is_quiet_ ? 500 : 4000) * kMs,

@@ -119,14 +119,15 @@ class OneConnection : private ConnectionOwner {
   }
 
   // The same for a client that speaks HTTP.
-  void open_http(http::Port port = http::Port::kRequests) {
+  void open_http(http::ListenerKind listener = http::ListenerKind::kRequests) {
     Peer peer = FakeServer::local_peer();
-    peer.type = port == http::Port::kMetrics ? ConnectionType::kMetrics : ConnectionType::kHttp;
+    peer.type =
+        listener == http::ListenerKind::kMetrics ? ConnectionType::kMetrics : ConnectionType::kHttp;
     peer.loopback = loopback;
     session = server->connect(std::move(peer)).value();
     closed = false;
     Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher,
-                     std::make_unique<http::Conversation>(&*server, session, &clients, port));
+                     std::make_unique<http::Conversation>(&*server, session, &clients, listener));
     if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 

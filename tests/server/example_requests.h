@@ -10,6 +10,7 @@
 #include "algorithms/grammar.h"
 #include "server/command/command.h"
 #include "server/command/usage.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server {
 
@@ -70,6 +71,17 @@ inline std::vector<Words> examples_of(const UsageArgument& argument) {
   if (argument.token.empty()) return made;
   for (Words& words : made) words.insert(words.begin(), argument.token);
   return made;
+}
+
+// Those that are no containers of subcommands.
+inline std::vector<Command> runnable_commands() {
+  std::vector<Command> commands;
+  for (const Commands list : command_lists()) {
+    for (const Command& command : list) {
+      if (command.run != nullptr) commands.push_back(command);
+    }
+  }
+  return commands;
 }
 
 // Requests of a command; each option is in one of them. What "limits" stands for is one plain

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "resp/value.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
@@ -121,7 +121,7 @@ class FakeServer {
       store_ = store.get();
       return store;
     };
-    server_ = std::make_unique<Server>(std::move(config), &clock, make_store, command_families());
+    server_ = std::make_unique<Server>(std::move(config), &clock, make_store, command_lists());
     server_->limiters().ids.count_up();
     opened_ = server_->open();
     EXPECT_TRUE(opened_.ok()) << opened_.message();

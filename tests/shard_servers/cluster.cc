@@ -26,7 +26,7 @@ void ShardCluster::kill(Node* node) {
   stop_process(node);
 }
 
-// An office that ends takes with it what had left early.
+// A demotion takes with it what had left early.
 void ShardCluster::look_for_losses(Node* node) {
   const uint64_t lost = node->member->replies().early_permits_lost();
   uint64_t& seen = lost_seen_[node];
@@ -59,7 +59,7 @@ void ShardCluster::rejoin_if_stopped(Node* node) {
   wipe(node);
   if (is_too_late) node->disk = std::move(disk);
   node->disk->steady_ns = [clock = node->clock.get()] { return clock->steady_ns(); };
-  ++(is_too_late ? figures_.copies : figures_.rejoins);
+  ++(is_too_late ? metrics_.copies : metrics_.rejoins);
   start(node);
 }
 
@@ -71,7 +71,7 @@ Node* ShardCluster::source_for(const Node* node) {
     // One that has not read to the end may be too late itself.
     const auto role = other->member->protocol().role();
     if (role == storage::replication::Role::kFollowing ||
-        role == storage::replication::Role::kOwning)
+        role == storage::replication::Role::kPrimary)
       return other.get();
   }
   return nullptr;
@@ -80,7 +80,7 @@ Node* ShardCluster::source_for(const Node* node) {
 // A process that was told to stop has done what it could.
 void ShardCluster::end_well(Node* node) {
   kill(node);
-  ++figures_.stops;
+  ++metrics_.stops;
   agenda_.after(random_.between(50, 800) * kMs, [this, node] {
     if (!node->server) start(node);
   });
@@ -93,7 +93,7 @@ void ShardCluster::lose_client(Node* node) {
   if (const auto asked = asked_.find(node); asked != asked_.end()) {
     journal_.unknown(asked->second);
     asked_.erase(asked);
-    ++figures_.closed;
+    ++metrics_.closed;
   }
 }
 
@@ -120,8 +120,8 @@ void ShardCluster::take_replies(Node* node) {
     ASSERT_NE(asked, asked_.end()) << reply;
     const std::string wrong = journal_.told(asked->second, reply);
     EXPECT_EQ(wrong, "");
-    if (reply.starts_with('-')) ++figures_.refused;
-    if (reply.starts_with("-MASTERDOWN the log")) ++figures_.away;
+    if (reply.starts_with('-')) ++metrics_.refused;
+    if (reply.starts_with("-MASTERDOWN the log")) ++metrics_.away;
     asked_.erase(asked);
   }
   if (node->client->dead()) lose_client(node);
@@ -148,7 +148,7 @@ void ShardCluster::ask(Node* node) {
   node->client->receive(words, 1024);
 }
 
-// What expires soon: in the owner by its clock, in a standby by the instants of the turns that
+// What expires soon: in the primary by its clock, in a standby by the instants of the turns that
 // come.
 std::string ShardCluster::brief(size_t key) {
   const std::string name = "b" + std::to_string(key);
@@ -185,9 +185,9 @@ void ShardCluster::fault() {
     case 0:
       return network_.restart_engine(length_ns / 2);
     case 1:
-      ++figures_.rewinds;
-      network_.promote(engine_.durable(engine_.primary()));
-      for (const auto& node : nodes_) node->link.branch = engine_.primary();
+      ++metrics_.rewinds;
+      network_.fail_over(engine_.durable(engine_.leader()));
+      for (const auto& node : nodes_) node->link.branch = engine_.leader();
       return;
     case 2:
       return network_.block_appends(length_ns);
@@ -205,7 +205,7 @@ void ShardCluster::fault_of(Node* node) {
     case 1:
       if (!node->server) return;
       kill(node);
-      ++figures_.kills;
+      ++metrics_.kills;
       node->disk = random_.one_in(2) ? node->disk->after_kill()
                                      : node->disk->after_power_cut({random_.below(20), false});
       agenda_.after(length_ns, [this, node] {
@@ -229,12 +229,12 @@ void ShardCluster::fault_of(Node* node) {
     case 5: {
       const Node* to = nodes_[random_.below(nodes_.size())].get();
       if (node->server)
-        (void)node->member->order({.kind = MemberOrder::Kind::kHandOver, .node = to->name});
+        (void)node->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = to->name});
       return;
     }
     default:
       if (node->server && random_.one_in(2))
-        (void)node->member->order({.kind = MemberOrder::Kind::kTakeOffice});
+        (void)node->member->order({.kind = MemberOrder::Kind::kTakeOver});
   }
 }
 
@@ -258,11 +258,11 @@ void ShardCluster::be_quiet(int64_t ns) {
   for (const auto& node : nodes_) lose_client(node.get());
 }
 
-Node* ShardCluster::owner() {
+Node* ShardCluster::primary() {
   Node* found = nullptr;
   for (const auto& node : nodes_) {
     if (!node->member->serves()) continue;
-    EXPECT_EQ(found, nullptr) << "two owners";
+    EXPECT_EQ(found, nullptr) << "two primaries";
     found = node.get();
   }
   return found;
@@ -276,7 +276,7 @@ std::string ShardCluster::call(Node* node, std::initializer_list<std::string_vie
   for (int i = 0; i < 10'000 && reply.empty(); ++i) {
     node->server->end_turn();
     agenda_.pass(kStepNs / 4);
-    node->server->office().listen();
+    node->server->shard_role().listen();
     reply = session->output();
   }
   node->server->disconnect(session);
@@ -299,12 +299,12 @@ std::string ShardCluster::contents_of(Node* node) {
 }
 
 void ShardCluster::check() {
-  figures_.trimmed = engine_.trimmed(engine_.primary());
+  metrics_.trimmed = engine_.trimmed(engine_.leader());
   for (const auto& node : nodes_) {
     ASSERT_EQ(node->member->view().stopped_because, "") << node->name;
   }
-  Node* const serves = owner();
-  ASSERT_NE(serves, nullptr) << "nobody is the owner";
+  Node* const serves = primary();
+  ASSERT_NE(serves, nullptr) << "nobody is the primary";
   for (size_t key = 0; key < Journal::kKeys; ++key) {
     const std::string number = std::to_string(key);
     const std::string limit =
@@ -318,18 +318,18 @@ void ShardCluster::check() {
     const int64_t value = is_there ? std::stoll(counter.substr(counter.find('\n') + 1)) : 0;
     EXPECT_EQ(journal_.check_counter(key, value), "");
   }
-  // A standby may be ahead by turns that the engine lost, until the owner has made others.
+  // A standby may be ahead by turns that the engine lost, until the primary has made others.
   for (int i = 0; i < 100; ++i) call(serves, {"INCR", "more"});
   be_quiet(5 * kSecond);
-  ASSERT_EQ(owner(), serves);
+  ASSERT_EQ(primary(), serves);
   const std::string expected = contents_of(serves);
   for (const auto& node : nodes_) {
     EXPECT_EQ(node->server->keys().turn(), serves->server->keys().turn()) << node->name;
     EXPECT_EQ(contents_of(node.get()), expected) << node->name;
   }
   EXPECT_EQ(journal_.check_forgotten(), "");
-  figures_.forgotten = journal_.forgotten();
-  figures_.acknowledged = journal_.acknowledged();
+  metrics_.forgotten = journal_.forgotten();
+  metrics_.acknowledged = journal_.acknowledged();
 }
 
 }  // namespace weir::server

@@ -27,13 +27,13 @@ class ShardCluster : private Machines {
   // not.
   void check();
 
-  struct Figures {
+  struct Metrics {
     uint64_t acknowledged = 0, refused = 0, kills = 0, rewinds = 0, closed = 0, rejoins = 0;
     uint64_t stops = 0, copies = 0, trimmed = 0;
     uint64_t away = 0;       // of the refused: because the log did not answer
     uint64_t forgotten = 0;  // permits that a client was told of
   };
-  Figures figures() const { return figures_; }
+  Metrics metrics() const { return metrics_; }
 
  private:
   void kill(Node* node);
@@ -50,12 +50,12 @@ class ShardCluster : private Machines {
   void fault_of(Node* node);
   std::string call(Node* node, std::initializer_list<std::string_view> words);
   std::string contents_of(Node* node);
-  Node* owner();
+  Node* primary();
 
   const ReplyPlan plan_;
   std::map<const Node*, Journal::Asked> asked_;  // by whom no reply has come yet
   Journal journal_;
-  Figures figures_;
+  Metrics metrics_;
   std::map<const Node*, uint64_t> lost_seen_;  // permits, as the living processes have counted them
 };
 

@@ -1,10 +1,10 @@
-// Who can write to the shared log or to its Board writes what no member does: members stop and say
-// why, or do not care.
+// Who can write to the shared log or to its member registry writes what no member does: members
+// stop and say why, or do not care.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "storage/format/record.h"
-#include "storage/replication/board.h"
+#include "storage/replication/member_registry.h"
 #include "storage/replication/record.h"
 #include "tests/shard_servers/stage.h"
 
@@ -12,8 +12,8 @@ namespace weir::server {
 namespace {
 
 using storage::replication::Author;
-using storage::replication::Beat;
 using storage::replication::Claim;
+using storage::replication::Heartbeat;
 using storage::replication::MemberFacts;
 using storage::replication::Turns;
 using ::testing::HasSubstr;
@@ -34,14 +34,15 @@ TEST(HostileLog, ATurnThatCannotBeAppliedStopsWhoReadsIt) {
                                               "db/0\x04\x01\x01\0\0",
                                               21)}) {
     ShardStage stage;
-    Node* const owner = stage.owner();
+    Node* const primary = stage.primary();
     Node* const standby = stage.standby();
-    EXPECT_EQ(stage.ask(owner, {"INCR", "n"}), ":1\r\n");
+    EXPECT_EQ(stage.ask(primary, {"INCR", "n"}), ":1\r\n");
     const uint64_t newest = standby->server->keys().turn();
     stage.forge(Turns{.first_turn = newest + 1, .turns = {turn}});
     stage.pass(kSecond);
-    EXPECT_THAT(reason_of(&stage, standby), HasSubstr("a turn that no owner can have made: turn "));
-    EXPECT_THAT(reason_of(&stage, owner), HasSubstr("another process writes in the name"));
+    EXPECT_THAT(reason_of(&stage, standby),
+                HasSubstr("a turn that no primary can have made: turn "));
+    EXPECT_THAT(reason_of(&stage, primary), HasSubstr("another process writes in the name"));
     EXPECT_EQ(standby->server->keys().turn(), newest);
     EXPECT_EQ(standby->server->keys().logged_turn(), newest) << "its restart meets it anew";
   }
@@ -50,18 +51,18 @@ TEST(HostileLog, ATurnThatCannotBeAppliedStopsWhoReadsIt) {
 // Turn and key are named: a person has to find them.
 TEST(HostileLog, ASetWithoutElementsStopsWhoReadsIt) {
   ShardStage stage;
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   Node* const standby = stage.standby();
-  EXPECT_EQ(stage.ask(owner, {"SADD", "t", "x"}), ":1\r\n");
+  EXPECT_EQ(stage.ask(primary, {"SADD", "t", "x"}), ":1\r\n");
   const uint64_t next = standby->server->keys().turn() + 1;
   storage::TurnRecordWriter writer;
-  writer.begin(standby->server->keys().figures().instant_ns);
+  writer.begin(standby->server->keys().metrics().instant_ns);
   writer.put(1, "empty",
              {.type = storage::Type::kSet, .expire_at_ms = 0, .payload = {"\1\x80\1\0", 4}});
   stage.forge(Turns{.first_turn = next, .turns = {std::string(writer.bytes())}});
   stage.pass(kSecond);
   EXPECT_THAT(reason_of(&stage, standby),
-              HasSubstr("a turn that no owner can have made: turn " + std::to_string(next) +
+              HasSubstr("a turn that no primary can have made: turn " + std::to_string(next) +
                         ": a turn's record names a list without elements: key \"empty\""));
   EXPECT_EQ(standby->server->keys().logged_turn(), next - 1);
 }
@@ -71,7 +72,7 @@ TEST(HostileLog, AnAuthorThatIsNotPlainStopsWhoReadsIt) {
   Node* const standby = stage.standby();
   const Author author{
       .node = standby->name, .address = "a\r\nmaster_host:evil:1", .incarnation = {}};
-  stage.forge(Beat{.author = author, .instant_ns = 1});
+  stage.forge(Heartbeat{.author = author, .instant_ns = 1});
   stage.pass(kSecond);
   EXPECT_THAT(reason_of(&stage, standby), HasSubstr("does not understand"));
   EXPECT_THAT(stage.ask(standby, {"INFO", "replication"}), Not(HasSubstr("evil")));
@@ -89,29 +90,29 @@ TEST(HostileLog, TimesOfNoClaimStopWhoReadsThem) {
   EXPECT_THAT(reason_of(&stage, standby), HasSubstr("does not understand"));
 }
 
-TEST(HostileBoard, FactsOfNobodyAreShownNowhere) {
+TEST(HostileRegistry, FactsOfNobodyAreShownNowhere) {
   ShardStage stage;
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   MemberFacts facts;
   facts.role = storage::replication::Role::kFollowing;
   facts.author = {.node = "evil", .address = "a\r\nslave9:ip=1:1", .incarnation = {}};
   stage.forge_facts("evil", facts);
-  facts.author = {.node = owner->name, .address = "evil:1", .incarnation = {}};
+  facts.author = {.node = primary->name, .address = "evil:1", .incarnation = {}};
   stage.forge_facts("other", facts);
   facts.author = {.node = "evil2", .address = "evil:1", .incarnation = {}};
   facts.applied_turn = UINT64_MAX;
   stage.forge_facts("evil2", facts);
   stage.meet();
   stage.pass(3 * kSecond);
-  EXPECT_THAT(stage.ask(owner, {"INFO", "replication"}), Not(HasSubstr("evil")));
-  EXPECT_THAT(stage.ask(owner, {"WEIR", "STATUS"}), Not(HasSubstr("evil")));
-  EXPECT_EQ(stage.figure(owner, "members_seen"), 2);
+  EXPECT_THAT(stage.ask(primary, {"INFO", "replication"}), Not(HasSubstr("evil")));
+  EXPECT_THAT(stage.ask(primary, {"WEIR", "STATUS"}), Not(HasSubstr("evil")));
+  EXPECT_EQ(stage.metric(primary, "members_seen"), 2);
 }
 
 // It may be a member; what it says of itself is not what the others are compared with.
-TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
+TEST(HostileRegistry, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   ShardStage stage;
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   MemberFacts facts;
   facts.role = storage::replication::Role::kFollowing;
   facts.author = {.node = "ahead", .address = "a:1", .incarnation = {}};
@@ -119,20 +120,20 @@ TEST(HostileBoard, TurnsThatNobodyHasDoNotMakeTheOthersLag) {
   stage.meet();
   stage.forge_facts("ahead", facts);
   stage.pass(3 * kSecond);
-  EXPECT_EQ(stage.figure(owner, "members_seen"), 3);
-  EXPECT_LT(stage.figure(owner, "standby_lag_turns"), 100);
+  EXPECT_EQ(stage.metric(primary, "members_seen"), 3);
+  EXPECT_LT(stage.metric(primary, "standby_lag_turns"), 100);
 }
 
-TEST(Handover, GoesToNobodyWhomTheBoardDoesNotKnow) {
+TEST(Switchover, GoesToNobodyWhomTheRegistryDoesNotKnow) {
   ShardStage stage({}, 3);
   stage.meet();
-  Node* const owner = stage.owner();
+  Node* const primary = stage.primary();
   for (const char* name : {"nobody", "", "a\r\nb"})
-    EXPECT_THAT(stage.ask(owner, {"WEIR", "HANDOVER", name}),
+    EXPECT_THAT(stage.ask(primary, {"WEIR", "SWITCHOVER", name}),
                 StartsWith("-ERR no standby of that name is there: WEIR STATUS lists"));
   stage.pass(kSecond);
-  EXPECT_EQ(stage.owner(), owner) << "it serves on";
-  EXPECT_EQ(stage.ask(owner, {"WEIR", "HANDOVER", stage.standby()->name}), "+OK\r\n");
+  EXPECT_EQ(stage.primary(), primary) << "it serves on";
+  EXPECT_EQ(stage.ask(primary, {"WEIR", "SWITCHOVER", stage.standby()->name}), "+OK\r\n");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::string Journal::lost_early(uint64_t permits, uint64_t permits_max) {
   if (permits > 0) ++losses_;
   lost_ += permits;
   if (permits_max == 0 || permits <= permits_max) return "";
-  return "an office has lost " + text(permits) + " permits that were told, more than " +
+  return "a demotion has lost " + text(permits) + " permits that were told, more than " +
          text(permits_max);
 }
 
@@ -54,13 +54,13 @@ std::string Journal::check_limit(size_t key, uint64_t charged) {
   if (!too_many && charged <= sum.acknowledged + sum.unknown) return "";
   return "limit l" + text(key) + " has charged " + text(charged) + ", told were " +
          text(sum.acknowledged) + ", and " + text(sum.unknown) + " are unknown; " + text(losses_) +
-         " offices have lost what was told";
+         " demotions have lost what was told";
 }
 
 std::string Journal::check_forgotten() const {
   if (forgotten_ <= lost_) return "";
   return text(forgotten_) + " permits that were told are forgotten, and " + text(lost_) +
-         " were lost with an office";
+         " were lost with a demotion";
 }
 
 std::string Journal::check_counter(size_t key, int64_t value) const {

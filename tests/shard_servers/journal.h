@@ -3,8 +3,8 @@
 // Keys "l0" to "l7" are limits that never refill, "n0" to "n7" are counters. Of other keys nothing
 // is checked.
 //
-// The bound that users are told: where F offices have ended that had told of takes which were never
-// committed, a limit that never refills grants b (1 + F) at most.
+// The bound that users are told: where F primaries were demoted that had told of takes which were
+// never committed, a limit that never refills grants b (1 + F) at most.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class Journal {
   std::string told(const Asked& asked, std::string_view reply);
   // No reply will come.
   void unknown(const Asked& asked);
-  // An office has ended, and with it so many permits whose takes were told and not committed; at
+  // A primary was demoted, and lost so many permits whose takes were told and not committed; at
   // most so many may be (0: any number).
   std::string lost_early(uint64_t permits, uint64_t permits_max);
   // What a limit has granted and a counter holds in the end. A limit that was told early may have
@@ -40,7 +40,7 @@ class Journal {
   std::string check_limit(size_t key, uint64_t charged);
   std::string check_counter(size_t key, int64_t value) const;
 
-  // Whether all limits together have forgotten no more than ended offices have lost.
+  // Whether all limits together have forgotten no more than demotions have lost.
   std::string check_forgotten() const;
   uint64_t forgotten() const { return forgotten_; }
 
@@ -55,7 +55,7 @@ class Journal {
   std::array<Sum, kKeys> counted_;
   std::array<int64_t, kKeys> newest_{};
   uint64_t acknowledged_ = 0;
-  uint64_t losses_ = 0;  // offices that have lost some
+  uint64_t losses_ = 0;  // demotions that have lost some
   uint64_t lost_ = 0;    // permits
   uint64_t forgotten_ = 0;
 };

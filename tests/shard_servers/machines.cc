@@ -33,15 +33,15 @@ uint64_t Machines::checksum() {
 Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
     : random_(seed),
       network_(&agenda_, &engine_, &random_, &counts_),
-      board_(&agenda_, &random_),
+      registry_(&agenda_, &random_),
       settings_(settings) {
   set_log_level(LogLevel::kNothing);
   network_.set_typical_delay(random_.between(100'000, 3'000'000));
   if (settings_.trims) trim_bytes_ = static_cast<uint64_t>(random_.between(500, 20'000));
   const std::string first =
       encode_record({.nonce = random_.next(), .shard = checksum(), .epoch = {}}, genesis());
-  engine_.append(engine_.primary(), storage::replication::Head{}, first);
-  engine_.make_durable(engine_.primary(), 1);
+  engine_.append(engine_.leader(), storage::replication::Head{}, first);
+  engine_.make_durable(engine_.leader(), 1);
   for (size_t i = 0; i < nodes; ++i) {
     auto node = std::make_unique<Node>();
     node->name = std::string(39, '0') + std::to_string(i);
@@ -72,10 +72,10 @@ void Machines::start(Node* node) {
     return file;
   };
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
-  auto log = std::make_unique<SimLogWithBoard>(&network_, &node->link, &board_);
-  SimLogWithBoard* const board = log.get();
+  auto log = std::make_unique<SimLogWithRegistry>(&network_, &node->link, &registry_);
+  SimLogWithRegistry* const registry = log.get();
   node->member = std::make_unique<ShardMember>(
-      std::move(plan), OpenedLog{.log = std::move(log), .board = board, .watched = nullptr},
+      std::move(plan), OpenedLog{.log = std::move(log), .registry = registry, .watched = nullptr},
       node->clock.get());
   Config config;
   config.databases = 2;
@@ -86,7 +86,7 @@ void Machines::start(Node* node) {
     node->store = store.get();
     return store;
   };
-  node->server = std::make_unique<Server>(config, node->clock.get(), make_store, command_families(),
+  node->server = std::make_unique<Server>(config, node->clock.get(), make_store, command_lists(),
                                           Seeds{.choices = random_.next(), .ids = {1, ++life_}},
                                           node->member->replication());
   const storage::Status opened = node->server->open();

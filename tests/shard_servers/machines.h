@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/failover/member/shard_member.h"
 #include "storage/memory/memory_store.h"
 #include "tests/replication/agenda.h"
 #include "tests/replication/sim_log.h"
 #include "tests/server/fake_server.h"
-#include "tests/shard_servers/sim_board.h"
+#include "tests/shard_servers/sim_registry.h"
 #include "tests/simulation/random.h"
 
 namespace weir::server {
@@ -95,7 +95,7 @@ class Machines {
   storage::replication::Counts counts_;
   storage::replication::SimEngine engine_;
   storage::replication::SimNetwork network_;
-  SimBoard board_;
+  SimRegistry registry_;
   std::vector<std::unique_ptr<Node>> nodes_;
 
  private:
@@ -112,7 +112,7 @@ void Machines::turn(Node* node, const Serve& serve) {
     node->ticked_at_ns = agenda_.now_ns();
     server.tick();
   }
-  server.office().listen();
+  server.shard_role().listen();
   serve();
   server.serve_waiting();
   server.end_turn();

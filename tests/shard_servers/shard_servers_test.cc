@@ -36,7 +36,7 @@ TEST(ShardServers, KeepWhatTheyHaveSaid) {
   const uint64_t one = number_of("WEIR_SEED", 0);
   const uint64_t first = one != 0 ? one : 1;
   const uint64_t last = one != 0 ? one : number_of("WEIR_SERVER_SEEDS", kSeeds);
-  ShardCluster::Figures sum;
+  ShardCluster::Metrics sum;
   for (uint64_t seed = first; seed <= last && !HasFailure(); ++seed) {
     SCOPED_TRACE("replay with WEIR_SEED=" + std::to_string(seed));
     ShardCluster cluster(seed, 2 + seed % 2, settings_of(seed));
@@ -44,16 +44,16 @@ TEST(ShardServers, KeepWhatTheyHaveSaid) {
     cluster.be_quiet(40 * kSecond);
     if (HasFailure()) return;
     cluster.check();
-    sum.acknowledged += cluster.figures().acknowledged;
-    sum.kills += cluster.figures().kills;
-    sum.closed += cluster.figures().closed;
-    sum.rejoins += cluster.figures().rejoins;
-    sum.rewinds += cluster.figures().rewinds;
-    sum.copies += cluster.figures().copies;
-    sum.trimmed += cluster.figures().trimmed;
-    sum.stops += cluster.figures().stops;
-    sum.away += cluster.figures().away;
-    sum.forgotten += cluster.figures().forgotten;
+    sum.acknowledged += cluster.metrics().acknowledged;
+    sum.kills += cluster.metrics().kills;
+    sum.closed += cluster.metrics().closed;
+    sum.rejoins += cluster.metrics().rejoins;
+    sum.rewinds += cluster.metrics().rewinds;
+    sum.copies += cluster.metrics().copies;
+    sum.trimmed += cluster.metrics().trimmed;
+    sum.stops += cluster.metrics().stops;
+    sum.away += cluster.metrics().away;
+    sum.forgotten += cluster.metrics().forgotten;
   }
   std::printf(
       "%llu replies, %llu outcomes unknown, %llu kills, %llu failovers of the engine, %llu "

@@ -11,9 +11,9 @@ ShardStage::ShardStage(const MemberSettings& settings, size_t nodes)
     : Machines(1, nodes, settings) {
   network_.be_quiet();
   network_.set_typical_delay(kMs);
-  for (int i = 0; i < 100 && owner() == nullptr; ++i) pass(100 * kMs);
+  for (int i = 0; i < 100 && primary() == nullptr; ++i) pass(100 * kMs);
   pass(300 * kMs);  // the others have read who it is
-  EXPECT_NE(owner(), nullptr);
+  EXPECT_NE(primary(), nullptr);
 }
 
 ShardStage::~ShardStage() {
@@ -69,7 +69,7 @@ int64_t ShardStage::run_long(Client* client, std::initializer_list<std::string_v
   return agenda_.now_ns() - begin_ns;
 }
 
-Node* ShardStage::owner() const {
+Node* ShardStage::primary() const {
   for (const auto& node : nodes_) {
     if (node->member->serves()) return node.get();
   }
@@ -94,10 +94,10 @@ void ShardStage::meet() {
 }
 
 void ShardStage::forge(const storage::replication::Body& body) {
-  const storage::replication::Head epoch = nodes_[0]->member->protocol().fold().epoch();
-  engine_.append(engine_.primary(), std::nullopt,
+  const storage::replication::Head epoch = nodes_[0]->member->protocol().log_state().epoch();
+  engine_.append(engine_.leader(), std::nullopt,
                  encode_record({.nonce = 77, .shard = checksum(), .epoch = epoch}, body));
-  engine_.make_durable(engine_.primary(), engine_.size(engine_.primary()));
+  engine_.make_durable(engine_.leader(), engine_.size(engine_.leader()));
 }
 
 ShardStage::Client* ShardStage::connect(Node* node) {
@@ -118,7 +118,7 @@ std::string ShardStage::ask(Node* node, std::initializer_list<std::string_view> 
   return call(connect(node), words);
 }
 
-int64_t ShardStage::figure(Node* node, std::string_view name) {
+int64_t ShardStage::metric(Node* node, std::string_view name) {
   const std::string info = ask(node, {"INFO", "replication"});
   const std::string line = "\n" + std::string(name) + ":";
   const size_t at = info.find(line);

@@ -1,5 +1,5 @@
 // Two or three servers of a shard without faults of their own, for tests that say what happens: a
-// log that goes away and comes back, and clients at the owner and at the others.
+// log that goes away and comes back, and clients at the primary and at the others.
 #pragma once
 
 #include <functional>
@@ -37,9 +37,9 @@ class ShardStage : private Machines {
 
   // The servers go round every millisecond.
   void pass(int64_t ns);
-  // Until each member knows the others by the Board.
+  // Until each member knows the others by the member registry.
   void meet();
-  Node* owner() const;
+  Node* primary() const;
   Node* standby() const;
   Client* connect(Node* node);
   // Sends a request, lets time pass, and answers what has come back.
@@ -47,8 +47,8 @@ class ShardStage : private Machines {
                    int64_t ns = 50 * kMs);
   // The same with a connection of its own.
   std::string ask(Node* node, std::initializer_list<std::string_view> words);
-  // The figure that INFO replication shows of a server.
-  int64_t figure(Node* node, std::string_view name);
+  // The metric that INFO replication shows of a server.
+  int64_t metric(Node* node, std::string_view name);
 
   // So much time passes with each look of a server at its clock while a request of the client runs,
   // and the others go on. Answers how much time the request took.
@@ -56,10 +56,10 @@ class ShardStage : private Machines {
                    int64_t ns_per_look, const std::function<void()>& meanwhile = {});
 
   // Somebody who is no member writes a record at the end of the log, as of the present epoch, or
-  // something on the Board.
+  // something in the member registry.
   void forge(const storage::replication::Body& body);
   void forge_facts(const std::string& name, const storage::replication::MemberFacts& facts) {
-    board_.put(name, encode_facts(facts));
+    registry_.put(name, encode_facts(facts));
   }
 
   // The log answers nobody.

@@ -21,13 +21,13 @@ void demand(const storage::Status& status) {
 
 // A limiter of constant size that has a list has one of holds.
 void add_holds(storage::Keyspace* keys, int database, const storage::Ref& ref, Record* record) {
-  storage::OwnerView owner;
-  if (!storage::parse_owner(ref.value(), &owner) || owner.lists != 1) {
+  storage::HeaderView header;
+  if (!storage::parse_header(ref.value(), &header) || header.lists != 1) {
     throw Violation("a limiter of constant size has more lists than that of its holds");
   }
   record->is_limiter = true;
-  record->text = owner.rest;
-  const auto holds = keys->lists().open(database, owner.ids[0]);
+  record->text = header.rest;
+  const auto holds = keys->lists().open(database, header.ids[0]);
   demand(keys->failure());
   if (!holds || holds->empty()) throw Violation("a limiter has a list without holds");
   record->held_until_ns =
@@ -104,7 +104,7 @@ Inspection inspect(const storage::MemoryDisk& disk) {
   storage::OpenReport report;
   demand(keys.open(&report));
   Inspection found;
-  found.instant_ns = keys.figures().instant_ns;
+  found.instant_ns = keys.metrics().instant_ns;
   keys.running().begin_command(keys.running().now_ns());
   for (int i = 0; i < kDatabases; ++i) {
     found.sizes[static_cast<size_t>(i)] = keys.size(i);

@@ -77,7 +77,7 @@ using RunInModel = Expected (*)(const Step& step);
 // By upper-case name; null for what the model does not know.
 RunInModel find_in_model(std::string_view name);
 
-// The families; each knows its names and answers null for others.
+// The kinds of commands; each knows its names and answers null for others.
 RunInModel limiter_in_model(std::string_view name);
 RunInModel rl_in_model(std::string_view name);
 RunInModel policy_in_model(std::string_view name);

@@ -49,9 +49,9 @@ Expected take_by_policy(const Step& step) {
   const bool allowed = effect_for(policy->second, step.args[1]) == "UNLIMITED";
   constexpr int64_t kUnlimited[] = {1, -1, -1, 0, 0, -1};
   constexpr int64_t kBlocked[] = {0, 0, 0, -1, -1, -1};
-  std::vector<resp::Value> figures;
-  for (const int64_t figure : allowed ? kUnlimited : kBlocked) figures.push_back(integer(figure));
-  return exactly(array(std::move(figures)));
+  std::vector<resp::Value> integers;
+  for (const int64_t each : allowed ? kUnlimited : kBlocked) integers.push_back(integer(each));
+  return exactly(array(std::move(integers)));
 }
 
 RunInModel policy_in_model(std::string_view name) {

@@ -1,4 +1,4 @@
-// Makes up what clients send: requests of every family that the server's command table has, over a
+// Makes up what clients send: requests of every kind that the server's command table has, over a
 // few keys, with some that are wrong.
 //
 // Keys by their first letter: s:N strings; fast:N limiters that refill while the simulation runs;

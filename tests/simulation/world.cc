@@ -15,7 +15,7 @@ void World::step() {
   // The turn is in no log yet, so a kill makes it certain: it never was.
   if (std::exchange(lost_track_, false)) return crash(Crash::kKill);
   clock_.pass(random_.between(0, 20'000));
-  // What a failed store has let go by shows only if the crash comes before it is opened again.
+  // Lost writes of a failed store show only if the crash comes before it is opened again.
   if (store_failed() && random_.one_in(100)) return crash(Crash::kPowerCut);
   const uint64_t what = random_.below(1000);
   if (what < 400) return send_bytes();
@@ -178,7 +178,7 @@ void World::plan_fault() {
       break;
     case 3:
     case 4:
-      faults.pass = when;
+      faults.write_back = when;
       break;
     case 5:
       faults.disk_full = true;

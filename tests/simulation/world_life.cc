@@ -1,7 +1,7 @@
 // Starts, crashes, orderly stops, and what must come right when the faults end.
 #include <string>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/limiter/policy/policy_history.h"
 #include "tests/simulation/world.h"
 
@@ -67,7 +67,7 @@ void World::open(Crash crash) {
         ", policy " + std::to_string(static_cast<int>(config.storage_failure_policy)));
   server_ = std::make_unique<server::Server>(
       config, &clock_, [this] { return std::make_unique<storage::MemoryStore>(disk_); },
-      server::command_families(), server::Seeds());  // nothing is left to chance
+      server::command_lists(), server::Seeds());  // nothing is left to chance
   if (const storage::Status status = server_->open(); !status.ok()) {
     throw Violation("cannot open: " + status.message());
   }

@@ -1,4 +1,4 @@
-// Owners of elements beside a model of them.
+// Header records beside a model of them.
 #pragma once
 
 #include <condition_variable>
@@ -20,9 +20,9 @@ using List = std::map<std::string, ElementValue>;
 
 struct Record {
   Type type = Type::kString;
-  std::string payload;  // an owner's own bytes
+  std::string payload;  // a header's own bytes
   int64_t expire_at_ms = 0;
-  std::vector<List> lists;  // of an owner
+  std::vector<List> lists;  // of a header
 };
 using Records = std::map<std::string, Record>;
 using Databases = std::vector<Records>;
@@ -41,20 +41,20 @@ class ElementsTest : public KeyspaceTest {
     return id;
   }
   // Over whatever the key holds.
-  void put_owner(int database, const std::string& key, const Record& record) {
+  void put_header(int database, const std::string& key, const Record& record) {
     Ref ref = keys_->look_up(database, key);
     std::vector<ElementsId> ids;
     for (const List& list : record.lists) ids.push_back(make_list(database, list));
     std::string payload;
-    append_owner_head(&payload, ids);
+    append_list_ids(&payload, ids);
     payload += record.payload;
     keys_->put(&ref, record.type, payload, record.expire_at_ms);
   }
   void put_record(int database, const std::string& key, const Record& record) {
     if (record.lists.empty()) return put(database, key, record.payload, record.expire_at_ms);
-    put_owner(database, key, record);
+    put_header(database, key, record);
   }
-  static Record owner_of(List elements, int64_t expire_at_ms = 0) {
+  static Record header_of(List elements, int64_t expire_at_ms = 0) {
     return {.type = Type::kZset,
             .payload = "own",
             .expire_at_ms = expire_at_ms,
@@ -72,10 +72,10 @@ class ElementsTest : public KeyspaceTest {
   // The list that a live key owns.
   std::optional<Elements> list_of(int database, const std::string& key, size_t which = 0) {
     const Ref ref = keys_->look_up(database, key);
-    OwnerView owner;
+    HeaderView header;
     EXPECT_TRUE(ref.exists()) << key;
-    EXPECT_TRUE(owns_elements(ref.type()) && parse_owner(ref.value(), &owner)) << key;
-    return keys_->lists().open(database, owner.ids[which]);
+    EXPECT_TRUE(owns_elements(ref.type()) && parse_header(ref.value(), &header)) << key;
+    return keys_->lists().open(database, header.ids[which]);
   }
 
   static void expect_list(const Elements& list, const List& model) {
@@ -124,12 +124,12 @@ class ElementsTest : public KeyspaceTest {
       ASSERT_EQ(ref.value(), record.payload);
       return;
     }
-    OwnerView owner;
-    ASSERT_TRUE(parse_owner(ref.value(), &owner));
-    ASSERT_EQ(owner.rest, record.payload);
-    ASSERT_EQ(owner.lists, record.lists.size());
-    for (size_t i = 0; i < owner.lists; ++i) {
-      const auto list = keys_->lists().open(database, owner.ids[i]);
+    HeaderView header;
+    ASSERT_TRUE(parse_header(ref.value(), &header));
+    ASSERT_EQ(header.rest, record.payload);
+    ASSERT_EQ(header.lists, record.lists.size());
+    for (size_t i = 0; i < header.lists; ++i) {
+      const auto list = keys_->lists().open(database, header.ids[i]);
       ASSERT_TRUE(list) << keys_->failure().message();
       expect_list(*list, record.lists[i]);
     }
@@ -154,16 +154,16 @@ class ElementsTest : public KeyspaceTest {
     }
   }
 
-  // Passes and the work between them until nothing is left to be done.
+  // Write-backs and the work between them until nothing is left to be done.
   void settle() {
     keys();
-    commit();  // passes learn from it what the instant is
+    commit();  // write-backs learn from it what the instant is
     for (int round = 0; round < 4; ++round) {
       for (int i = 0; i < 80; ++i) work();
-      pass();
+      must_write_back();
     }
   }
-  void pass() {
+  void must_write_back() {
     keys_->work().write_back_now();
     for (int i = 0; i < 1'000'000 && keys_->work().writing_back(); ++i) {
       uint64_t seen;
@@ -185,7 +185,7 @@ class ElementsTest : public KeyspaceTest {
     size_t count = 0;
     const auto cursor = keys_->store_in_use()->cursor();
     for (cursor->seek(""); cursor->valid(); cursor->next()) {
-      count += holds_elements(parse_stored_key(cursor->key())->incarnation);
+      count += holds_elements(parse_stored_key(cursor->key())->generation);
     }
     EXPECT_TRUE(cursor->status().ok());
     return count;

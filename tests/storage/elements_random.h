@@ -1,4 +1,4 @@
-// Random changes of owners and their elements, made to a keyspace and to a model of it.
+// Random changes of headers and their elements, made to a keyspace and to a model of it.
 #pragma once
 
 #include <random>
@@ -51,7 +51,7 @@ class RandomElements : public ElementsTest {
           .type = Type::kString, .payload = "s", .expire_at_ms = any_expiry(), .lists = {}};
       put_record(database, key, records[key]);
     } else if (kind < 25) {
-      Record record = owner_of(any_list(), any_expiry());
+      Record record = header_of(any_list(), any_expiry());
       if (pick(5) == 0) record.lists.push_back(any_list());
       records[key] = record;
       put_record(database, key, record);
@@ -97,17 +97,17 @@ class RandomElements : public ElementsTest {
             Databases* model) {
     const Record record = (*model)[static_cast<size_t>(from_database)][from];
     if (record.lists.empty() || (from_database == to_database && from == to)) return;
-    OwnerView owner;
+    HeaderView header;
     const std::string payload(keys_->look_up(from_database, from).value());
-    ASSERT_TRUE(parse_owner(payload, &owner));
+    ASSERT_TRUE(parse_header(payload, &header));
     std::vector<ElementsId> ids;
-    for (size_t i = 0; i < owner.lists; ++i) {
-      ids.push_back(keys_->lists().make(to_database, layout_of(owner.ids[i])));
-      ASSERT_TRUE(keys_->lists().copy(from_database, owner.ids[i], to_database, ids.back()));
+    for (size_t i = 0; i < header.lists; ++i) {
+      ids.push_back(keys_->lists().make(to_database, layout_of(header.ids[i])));
+      ASSERT_TRUE(keys_->lists().copy(from_database, header.ids[i], to_database, ids.back()));
     }
     std::string copied;
-    append_owner_head(&copied, ids);
-    copied += owner.rest;
+    append_list_ids(&copied, ids);
+    copied += header.rest;
     Ref ref = keys_->look_up(to_database, to);
     keys_->put(&ref, record.type, copied, record.expire_at_ms);
     (*model)[static_cast<size_t>(to_database)][to] = record;

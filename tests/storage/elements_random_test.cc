@@ -1,4 +1,4 @@
-// Owners and their elements beside a model, over stores that are killed and made to fail.
+// Headers and their elements beside a model, over stores that are killed and made to fail.
 #include "tests/storage/elements_random.h"
 
 namespace weir::storage {
@@ -38,7 +38,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
   }
 
   // Nothing of a list without a name is left in the state, and nothing else is gone.
-  // On RocksDB an owner that has expired unseen keeps its elements until a compaction comes by, so
+  // On RocksDB a header that has expired unseen keeps its elements until a compaction comes by, so
   // all are looked at first.
   void expect_tidy_state() {
     if (rocks_) {
@@ -53,7 +53,7 @@ class ElementsRandomTest : public RandomElements, public ::testing::WithParamInt
       run_turn();
       for (uint64_t steps = pick(6); steps > 0; --steps) work();
       if (pick(20) == 0) keys_->work().write_back_now();
-      if (pick(60) == 0) disk_->faults.pass = 1;
+      if (pick(60) == 0) disk_->faults.write_back = 1;
       if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
       if (pick(100) == 0) crash();
       if (pick(15) == 0) expect_records(committed_);

@@ -6,24 +6,24 @@
 namespace weir::storage {
 namespace {
 
-TEST(ElementKey, IdsAreFoundAgainFromPositions) {
-  std::set<Position> firsts;
+TEST(ElementKey, IdsAreFoundAgainFromKeyOrders) {
+  std::set<KeyOrder> firsts;
   for (ElementsId id = 1; id < 20'000; ++id) {
-    ASSERT_TRUE(firsts.insert(first_position(id)).second);
-    ASSERT_EQ(elements_id_at(position_of_element(id, "member", {1, 2})), id);
-    ASSERT_EQ(elements_id_at(last_position(id)), id);
+    ASSERT_TRUE(firsts.insert(first_key_order(id)).second);
+    ASSERT_EQ(elements_id_at(key_order_of_element(id, "member", {1, 2})), id);
+    ASSERT_EQ(elements_id_at(last_key_order(id)), id);
   }
-  EXPECT_EQ(elements_id_at(first_position(kElementsIdMax)), kElementsIdMax);
+  EXPECT_EQ(elements_id_at(first_key_order(kElementsIdMax)), kElementsIdMax);
 }
 
-TEST(ElementKey, PositionsKeepWhatAStoredKeyHolds) {
+TEST(ElementKey, KeyOrdersKeepWhatAStoredKeyHolds) {
   for (ElementsId id = 1; id < 1'000; ++id) {
-    const Position position = position_of_element(id, std::to_string(id), {1, 2});
-    EXPECT_GE(position, first_position(id));
-    EXPECT_LE(position, last_position(id));
+    const KeyOrder key_order = key_order_of_element(id, std::to_string(id), {1, 2});
+    EXPECT_GE(key_order, first_key_order(id));
+    EXPECT_LE(key_order, last_key_order(id));
     std::string stored;
-    append_stored_key(&stored, {.incarnation = 1, .position = position, .key = "m"});
-    EXPECT_EQ(parse_stored_key(stored)->position, stored_part(position));
+    append_stored_key(&stored, {.generation = 1, .key_order = key_order, .key = "m"});
+    EXPECT_EQ(parse_stored_key(stored)->key_order, stored_part(key_order));
   }
 }
 
@@ -46,96 +46,96 @@ TEST(ElementKey, OrdersSortAsNumbersDo) {
   EXPECT_LT(order_of_integer(-1), order_of_integer(0));
 }
 
-TEST(Owner, DamagedHeadsAreRefused) {
-  OwnerView owner;
+TEST(Header, DamagedHeadsAreRefused) {
+  HeaderView header;
   std::string payload;
   const ElementsId ids[] = {5, kElementsIdMax};
-  append_owner_head(&payload, ids);
+  append_list_ids(&payload, ids);
   payload += "rest";
-  ASSERT_TRUE(parse_owner(payload, &owner));
-  EXPECT_EQ(owner.lists, 2u);
-  EXPECT_EQ(owner.ids[1], kElementsIdMax);
-  EXPECT_EQ(owner.rest, "rest");
+  ASSERT_TRUE(parse_header(payload, &header));
+  EXPECT_EQ(header.lists, 2u);
+  EXPECT_EQ(header.ids[1], kElementsIdMax);
+  EXPECT_EQ(header.rest, "rest");
   for (const std::string& damaged :
        {std::string(), std::string("\x01"), std::string("\x01\0", 2), std::string("\x11"),
         std::string("\0", 1), std::string("\x01\x80\x80\x80\x80\x80\x80\x80\x01")}) {
-    EXPECT_FALSE(parse_owner(damaged, &owner));
+    EXPECT_FALSE(parse_header(damaged, &header));
   }
 }
 
 TEST_F(ElementsTest, OneChangedElementCostsOneHoweverManyThereAre) {
   keys();
-  put_record(0, "z", owner_of(numbered(20'000)));
+  put_record(0, "z", header_of(numbered(20'000)));
   commit();
-  pass();
-  EXPECT_EQ(keys_->figures().unwritten, 0u);
-  const uint64_t log_before = keys_->figures().log_bytes_appended;
+  must_write_back();
+  EXPECT_EQ(keys_->metrics().unwritten, 0u);
+  const uint64_t log_before = keys_->metrics().log_bytes_appended;
   keys();
   list_of(0, "z")->put("m7", 99, "w");
   commit();
-  EXPECT_LT(keys_->figures().log_bytes_appended - log_before, 50u);
-  EXPECT_EQ(keys_->figures().unwritten, 1u);
+  EXPECT_LT(keys_->metrics().log_bytes_appended - log_before, 50u);
+  EXPECT_EQ(keys_->metrics().unwritten, 1u);
 }
 
 // Nothing of the list is touched by the command, nor more than a slice of it by any call of work().
 TEST_F(ElementsTest, DroppingAMillionTouchesNothingAtOnce) {
   constexpr size_t kElements = 1'000'000;
   constexpr size_t kSliceMax = 5'000;
-  const size_t entries_before = keys_->figures().entries;
-  const size_t bytes_before = keys_->figures().bytes;
+  const size_t entries_before = keys_->metrics().entries;
+  const size_t bytes_before = keys_->metrics().bytes;
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
   auto list = keys_->lists().open(0, id);
   for (size_t i = 0; i < kElements; ++i) list->put(std::to_string(i), i, {});
   std::string payload;
-  append_owner_head(&payload, {{id}});
+  append_list_ids(&payload, {{id}});
   Ref ref = keys_->look_up(0, "big");
   keys_->put(&ref, Type::kSet, payload, 0);
   commit();
   keys();
   erase(0, "big");
-  const uint64_t log_before = keys_->figures().log_bytes_appended;
+  const uint64_t log_before = keys_->metrics().log_bytes_appended;
   commit();
-  EXPECT_LT(keys_->figures().log_bytes_appended - log_before, 100u);
+  EXPECT_LT(keys_->metrics().log_bytes_appended - log_before, 100u);
   EXPECT_EQ(keys_->size(0), 0u);
-  size_t entries = keys_->figures().entries;
+  size_t entries = keys_->metrics().entries;
   EXPECT_GT(entries, kElements);
   for (int slices = 0; keys_->work().wanted() && slices < 1'000; ++slices) {
     work();
-    const size_t left = keys_->figures().entries;
+    const size_t left = keys_->metrics().entries;
     ASSERT_LE(entries - left, kSliceMax);
     entries = left;
   }
   for (int i = 0; i < 100; ++i) work();
-  EXPECT_LE(keys_->figures().entries, entries_before + 2);
-  EXPECT_LE(keys_->figures().bytes, bytes_before + 10'000);
-  pass();
+  EXPECT_LE(keys_->metrics().entries, entries_before + 2);
+  EXPECT_LE(keys_->metrics().bytes, bytes_before + 10'000);
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
-TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenThePassFails) {
+TEST_F(ElementsTest, ADroppedListLeavesTheStateAlsoWhenTheWriteBackFails) {
   keys();
-  put_record(0, "z", owner_of(numbered(1'000)));
+  put_record(0, "z", header_of(numbered(1'000)));
   commit();
-  pass();
+  must_write_back();
   ASSERT_EQ(elements_in_state(), 1'000u);
   keys();
   put(0, "z", "string");
   commit();
   for (int i = 0; i < 100; ++i) work();
-  disk_->faults.pass = 1;
+  disk_->faults.write_back = 1;
   write_back();
   EXPECT_EQ(elements_in_state(), 1'000u);
-  pass();
+  must_write_back();
   EXPECT_EQ(elements_in_state(), 0u);
 }
 
 TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size)));
+    put_record(0, "z", header_of(numbered(size)));
     commit();
-    pass();
+    must_write_back();
     ASSERT_EQ(elements_in_state(), size);
     keys();
     erase(0, "z");
@@ -149,9 +149,9 @@ TEST_F(ElementsTest, ADroppedListLeavesTheStateAfterACrash) {
 TEST_F(ElementsTest, WhatExpiresWhileOnlyTheStateHasItLeavesTheState) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size), now_ms() + 10));
+    put_record(0, "z", header_of(numbered(size), now_ms() + 10));
     commit();
-    pass();
+    must_write_back();
     crash();  // nothing of it is in memory now
     ASSERT_EQ(elements_in_state(), size);
     now_ns_ += 1'000'000'000;
@@ -167,9 +167,9 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
   for (const int works : {0, 1, 30}) {
     for (const size_t size : {10, 1'000}) {
       keys();
-      put_record(0, "z", owner_of(numbered(size), now_ms() + 10));
+      put_record(0, "z", header_of(numbered(size), now_ms() + 10));
       commit();
-      if (works != 1) pass();
+      if (works != 1) must_write_back();
       now_ns_ += 1'000'000'000;
       EXPECT_FALSE(keys().look_up(0, "z").exists());
       commit();
@@ -181,15 +181,16 @@ TEST_F(ElementsTest, WhatExpiredIsTidiedUpAlthoughTheProcessDiesBetween) {
   }
 }
 
-// The pass under way must not lose the owner before its elements: nothing else tells of them.
-TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
+// The write-back under way must not lose the header before its elements: nothing else tells of
+// them.
+TEST_F(ElementsTest, AHeaderThatExpiresDuringAWriteBackKeepsItsElementsKnown) {
   keys();
   for (int i = 0; i < 5'000; ++i) put(0, "filler" + std::to_string(i), "v");
   for (int i = 0; i < 50; ++i)
-    put_record(0, "z" + std::to_string(i), owner_of(numbered(100), now_ms() + 10));
+    put_record(0, "z" + std::to_string(i), header_of(numbered(100), now_ms() + 10));
   commit();
   keys();
-  put(0, "small turn", "so that the pass takes small steps");
+  put(0, "small turn", "so that the write-back takes small steps");
   commit();
   keys_->work().write_back_now();
   work();  // some are collected, some are not
@@ -197,7 +198,7 @@ TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
   keys();
   for (int i = 0; i < 50; ++i) EXPECT_FALSE(keys_->look_up(0, "z" + std::to_string(i)).exists());
   commit();
-  for (int i = 0; i < 1'000 && keys_->figures().written_back_turn != keys_->turn(); ++i) work();
+  for (int i = 0; i < 1'000 && keys_->metrics().written_back_turn != keys_->turn(); ++i) work();
   crash();
   settle();
   EXPECT_EQ(elements_in_state(), 0u);
@@ -207,9 +208,9 @@ TEST_F(ElementsTest, AnOwnerThatExpiresDuringAPassKeepsItsElementsKnown) {
 TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   List list = numbered(20);
   keys();
-  put_record(0, "z", owner_of(list));
+  put_record(0, "z", header_of(list));
   commit();
-  pass();
+  must_write_back();
   keys();
   list_of(0, "z")->erase("m3");
   list_of(0, "z")->put("m4", 77, "new");
@@ -217,22 +218,22 @@ TEST_F(ElementsTest, WhatTheLogErasedHidesWhatTheStateHas) {
   crash();
   list.erase("m3");
   list["m4"] = {77, "new"};
-  expect_records({{{"z", owner_of(list)}}, {}, {}});
+  expect_records({{{"z", header_of(list)}}, {}, {}});
 }
 
-TEST_F(ElementsTest, AnotherValueOverAnExpiredOwnerDropsItsElements) {
+TEST_F(ElementsTest, AnotherValueOverAnExpiredHeaderDropsItsElements) {
   keys();
-  put_record(0, "z", owner_of(numbered(1'000), now_ms() + 10));
+  put_record(0, "z", header_of(numbered(1'000), now_ms() + 10));
   commit();
-  pass();
+  must_write_back();
   now_ns_ += 1'000'000'000;
   keys();
-  put_record(0, "z", owner_of(numbered(3)));
+  put_record(0, "z", header_of(numbered(3)));
   commit();
   crash();
   settle();
   EXPECT_EQ(elements_in_state(), 3u);
-  expect_records({{{"z", owner_of(numbered(3))}}, {}, {}});
+  expect_records({{{"z", header_of(numbered(3))}}, {}, {}});
 }
 
 TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
@@ -245,28 +246,28 @@ TEST_F(ElementsTest, IdsAreNotUsedAgainAfterACrash) {
       EXPECT_GT(id, newest);
       newest = id;
       std::string payload;
-      append_owner_head(&payload, {{id}});
+      append_list_ids(&payload, {{id}});
       const std::string key = "k" + std::to_string(id);
       Ref ref = keys_->look_up(i % 2, key);
       keys_->put(&ref, Type::kHash, payload, 0);
     }
     if (life == 2) keys_->running().roll_back();
     commit();
-    if (life == 3) pass();
+    if (life == 3) must_write_back();
     crash();
   }
 }
 
 TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
   keys();
-  put_record(0, "a", owner_of(numbered(2)));
+  put_record(0, "a", header_of(numbered(2)));
   disk_->faults.append_lost = 1;
   EXPECT_FALSE(keys_->commit_turn().ok());
   ASSERT_TRUE(keys_->reopen(Keep::kNothing).ok());
   keys();
   const ElementsId id = make_list(0, numbered(2));
   std::string payload;
-  append_owner_head(&payload, {{id}});
+  append_list_ids(&payload, {{id}});
   Ref ref = keys_->look_up(0, "b");
   keys_->put(&ref, Type::kHash, payload, 0);
   commit();
@@ -278,7 +279,7 @@ TEST_F(ElementsTest, AFailedCommitGivesNoIdAway) {
 TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   const List before = numbered(100);
   keys();
-  put_record(0, "z", owner_of(before));
+  put_record(0, "z", header_of(before));
   keys();
   auto list = list_of(0, "z");
   for (int i = 0; i < 60; ++i) list->erase("m" + std::to_string(i));
@@ -287,14 +288,14 @@ TEST_F(ElementsTest, RollBackRestoresElementsAndTheirRanks) {
   list->put("new", 9, std::string(300, 'n'));
   list->erase("m80");
   keys_->running().roll_back();
-  expect_records({{{"z", owner_of(before)}}, {}, {}});
+  expect_records({{{"z", header_of(before)}}, {}, {}});
   commit();
   crash();
-  expect_records({{{"z", owner_of(before)}}, {}, {}});
+  expect_records({{{"z", header_of(before)}}, {}, {}});
 }
 
 TEST_F(ElementsTest, AnExpiryOfTheTurnIsTakenBackWithIt) {
-  const Record lasting = owner_of(numbered(5));
+  const Record lasting = header_of(numbered(5));
   keys();
   put_record(0, "z", lasting);
   commit();
@@ -312,9 +313,9 @@ TEST_F(ElementsTest, AnExpiryOfTheTurnIsTakenBackWithIt) {
 
 TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
   keys();
-  put_record(0, "z", owner_of(numbered(100)));
+  put_record(0, "z", header_of(numbered(100)));
   commit();
-  pass();
+  must_write_back();
   crash();
   for (const uint64_t position : {1, 2, 50, 101}) {
     keys();
@@ -324,7 +325,7 @@ TEST_F(ElementsTest, AFailingReadIsNotAnEmptyList) {
     disk_->faults = {};
     keys_->running().roll_back();
   }
-  expect_records({{{"z", owner_of(numbered(100))}}, {}, {}});
+  expect_records({{{"z", header_of(numbered(100))}}, {}, {}});
 }
 
 TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
@@ -334,28 +335,28 @@ TEST_F(ElementsTest, MemoryIsGivenUpAndFoundAgain) {
   for (int i = 0; i < 2'000; ++i) {
     const std::string key = "z" + std::to_string(i);
     keys();
-    model[0][key] = owner_of(numbered(static_cast<size_t>(i % 40)));
+    model[0][key] = header_of(numbered(static_cast<size_t>(i % 40)));
     put_record(0, key, model[0][key]);
     if (i % 100 != 0) continue;
     commit();
-    pass();
+    must_write_back();
     for (int step = 0; step < 100; ++step) work();
   }
   commit();
-  pass();
+  must_write_back();
   for (int step = 0; step < 300; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 300'000u);
+  EXPECT_LT(keys_->metrics().bytes, 300'000u);
   expect_records(model);
   for (int step = 0; step < 300; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 300'000u);
+  EXPECT_LT(keys_->metrics().bytes, 300'000u);
 }
 
 TEST_F(ElementsTest, MemoryGoesOnAndPaysTheDropsLater) {
   for (const size_t size : {10, 1'000}) {
     keys();
-    put_record(0, "z", owner_of(numbered(size)));
+    put_record(0, "z", header_of(numbered(size)));
     commit();
-    pass();
+    must_write_back();
     keys();
     erase(0, "z");
     disk_->faults.append_lost = 1;

@@ -1,6 +1,6 @@
 // A second keyspace follows a loaded first one by its records (storage/keyspace/replay.h), while
-// its own lists are open or being opened, its own passes run and fail, its memory is short, and it
-// dies.
+// its own lists are open or being opened, its own write-backs run and fail, its memory is short,
+// and it dies.
 //
 // WEIR_FOLLOW_TURNS=1000000 makes it long.
 #include "base/crc64.h"
@@ -53,7 +53,7 @@ class FollowTest : public RandomElements {
     ASSERT_TRUE(status.ok()) << status.message();
   }
   void crash_second() {
-    evicted_ += second_->figures().evicted;
+    evicted_ += second_->metrics().evicted;
     second_.reset();
     second_disk_ = second_disk_->after_kill();
     start_second();
@@ -63,7 +63,7 @@ class FollowTest : public RandomElements {
     for (; !told_.empty(); told_.pop_front()) {
       const auto& [turn, record] = told_.front();
       const Status status =
-          second_->follow({.first_turn = turn, .turns = {&record, 1}, .stamp = "a stamp"});
+          second_->follow({.first_turn = turn, .turns = {&record, 1}, .bookmark = "a bookmark"});
       ASSERT_TRUE(status.ok()) << status.message();
     }
   }
@@ -72,9 +72,9 @@ class FollowTest : public RandomElements {
   static std::optional<Elements> open(Keyspace* keys, int database, const std::string& key,
                                       size_t which = 0) {
     const Ref ref = keys->look_up(database, key);
-    OwnerView owner;
-    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return std::nullopt;
-    return which < owner.lists ? keys->lists().open(database, owner.ids[which]) : std::nullopt;
+    HeaderView header;
+    if (!owns_elements(ref.type()) || !parse_header(ref.value(), &header)) return std::nullopt;
+    return which < header.lists ? keys->lists().open(database, header.ids[which]) : std::nullopt;
   }
 
   // A command of the first keyspace that makes a long list, changes it or gives it another expiry.
@@ -83,7 +83,7 @@ class FollowTest : public RandomElements {
     const int database = any_database();
     Ref ref = keys_->look_up(database, "long");
     if (!ref.exists()) {
-      if (pick(40) == 0) put_record(database, "long", owner_of(numbered(kLongList)));
+      if (pick(40) == 0) put_record(database, "long", header_of(numbered(kLongList)));
       return;
     }
     if (pick(60) == 0) keys_->set_expiry(&ref, now_ms() + static_cast<int64_t>(pick(400)));
@@ -101,14 +101,14 @@ class FollowTest : public RandomElements {
     commit();
     for (uint64_t steps = pick(4); steps > 0; --steps) work();
     if (pick(20) == 0) keys_->work().write_back_now();
-    if (pick(60) == 0) disk_->faults.pass = 1;
+    if (pick(60) == 0) disk_->faults.write_back = 1;
     if (pick(50) == 0) now_ns_ += static_cast<int64_t>(pick(300'000'000));
   }
 
   // What a reader of the second keyspace does, and the work between its turns.
   void use_second() {
     if (second_->usable() && pick(3) == 0) {  // its databases come with the first turn
-      second_->running().begin_command(second_->figures().instant_ns);
+      second_->running().begin_command(second_->metrics().instant_ns);
       const std::string key = pick(2) == 0 ? "long" : any_key();
       open(second_.get(), any_database(), key);
       second_->running().roll_back();
@@ -118,7 +118,7 @@ class FollowTest : public RandomElements {
       second_->work().step(steady_ns_ += 1'000'000);
     if (pick(3) == 0) static_cast<MemoryStore&>(*second_->store_in_use()).step();
     if (pick(20) == 0) second_->work().write_back_now();
-    if (pick(60) == 0) second_disk_->faults.pass = 1;
+    if (pick(60) == 0) second_disk_->faults.write_back = 1;
   }
 
   // One line for each record with its elements, in the order of the lines.
@@ -145,9 +145,9 @@ class FollowTest : public RandomElements {
     std::string line = std::to_string(database) + " " + key + " " +
                        std::to_string(static_cast<int>(ref.type())) + " " +
                        std::to_string(ref.expire_at_ms()) + " " + std::string(ref.value());
-    OwnerView owner;
-    if (!owns_elements(ref.type()) || !parse_owner(ref.value(), &owner)) return line;
-    const size_t lists = owner.lists;
+    HeaderView header;
+    if (!owns_elements(ref.type()) || !parse_header(ref.value(), &header)) return line;
+    const size_t lists = header.lists;
     for (size_t i = 0; i < lists; ++i) {
       std::optional<Elements> list;
       while (!(list = open(keys, database, key, i))) {
@@ -191,14 +191,14 @@ class FollowTest : public RandomElements {
     FAIL() << first.size() << " and " << second.size() << " records";
   }
 
-  // Nothing is left in the second state of a list that no record names. A pass looks at a part of
-  // the state only for owners that have expired, so there are many.
+  // Nothing is left in the second state of a list that no record names. A write-back looks at a
+  // part of the state only for headers that have expired, so there are many.
   void expect_tidy_state() {
     for (int round = 0; round < 20; ++round) {
       now_ns_ += 1'000'000'000;
       ASSERT_NO_FATAL_FAILURE(beat());
       for (int i = 0; i < 80; ++i) second_->work().step(steady_ns_ += 1'000'000);
-      ASSERT_NO_FATAL_FAILURE(pass_second());
+      ASSERT_NO_FATAL_FAILURE(write_back_second());
     }
     elements_ = 0;
     lines_of(keys_.get(), now_ns_);
@@ -207,10 +207,10 @@ class FollowTest : public RandomElements {
   void expect_elements_stored(size_t elements) {
     size_t stored = 0;
     for (const auto& [key, value] : *second_disk_->state)
-      stored += holds_elements(parse_stored_key(key)->incarnation);
+      stored += holds_elements(parse_stored_key(key)->generation);
     ASSERT_EQ(stored, elements);
   }
-  void pass_second() {
+  void write_back_second() {
     second_->work().write_back_now();
     for (int i = 0; i < 100'000 && second_->work().writing_back(); ++i) {
       second_->work().step(steady_ns_ += 1'000'000);
@@ -219,7 +219,7 @@ class FollowTest : public RandomElements {
     ASSERT_FALSE(second_->work().writing_back());
   }
 
-  // The second keyspace is in office from now on.
+  // The second keyspace is the primary's from now on.
   void take_over() {
     second_options_.follows = false;
     second_->set_options(second_options_);
@@ -260,7 +260,7 @@ TEST_P(FollowRandomTest, ASecondKeyspaceEqualsTheFirst) {
   }
   expect_equal();
   if (std::getenv("WEIR_FOLLOW_TURNS") != nullptr) std::printf("turns followed: %d\n", turns());
-  EXPECT_GT(evicted_ + second_->figures().evicted, 0u);
+  EXPECT_GT(evicted_ + second_->metrics().evicted, 0u);
   second_disk_->faults = {};
   if (seed % 2 == 1) expect_tidy_state();
 }
@@ -288,8 +288,8 @@ TEST_F(FollowTest, AFollowerTakesOver) {
     EXPECT_EQ(keys_->size(database), scan_all(database).size()) << database;
 }
 
-// The first keyspace erases an expired owner with its list, and no record says so: it reads the
-// owner from its state, where it has expired, and a pass takes both before the next turn.
+// The first keyspace erases an expired header with its list, and no record says so: it reads the
+// header from its state, where it has expired, and a write-back takes both before the next turn.
 TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
   for (const bool expired_here : {false, true}) {
     for (const bool in_memory_here : {false, true}) {
@@ -298,11 +298,11 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       told_.clear();
       start_both(SIZE_MAX, SIZE_MAX);
       keys();
-      put_record(0, "z", owner_of(numbered(100), now_ms() + 10));
+      put_record(0, "z", header_of(numbered(100), now_ms() + 10));
       commit();
       catch_up();
-      pass();
-      pass_second();
+      must_write_back();
+      write_back_second();
       expect_elements_stored(100);
       start();
       if (!in_memory_here) start_second();
@@ -310,7 +310,7 @@ TEST_F(FollowTest, AListThatDiedUnnamedDiesHereToo) {
       const Ref z = keys().look_up(0, "z");
       ASSERT_FALSE(z.exists());
       commit();
-      pass();
+      must_write_back();
       ASSERT_EQ(elements_in_state(), 0u);
       ASSERT_TRUE(told_.empty());
       if (expired_here) beat();
@@ -331,7 +331,7 @@ TEST_F(FollowTest, OnlyTheNextTurnIsApplied) {
   record.begin(now_ns_);
   const std::string bytes(record.bytes());
   const auto follow = [&](uint64_t turn) {
-    return second_->follow({.first_turn = turn, .turns = {&bytes, 1}, .stamp = "a stamp"});
+    return second_->follow({.first_turn = turn, .turns = {&bytes, 1}, .bookmark = "a bookmark"});
   };
   const uint64_t turn = second_->turn();
   EXPECT_EQ(follow(turn + 2).code(), Status::Code::kRefused);

@@ -3,7 +3,7 @@
 
 #include "storage/format/codec.h"
 #include "storage/format/element_key.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "storage/format/record.h"
 
 namespace weir::storage {
@@ -39,16 +39,16 @@ TEST(FormatExample, TurnRecord) {
 TEST(FormatExample, Elements) {
   TurnRecordWriter writer;
   writer.begin(1'700'000'000'000'000'000);
-  const Position position = position_of_element(1, "m", {1, 2});
-  std::string owner;
-  append_owner_head(&owner, {{1}});
+  const KeyOrder key_order = key_order_of_element(1, "m", {1, 2});
+  std::string header;
+  append_list_ids(&header, {{1}});
   std::string element;
   put_u64_be(&element, order_of_double(1.5));
   element += "x";
   std::string name;
-  append_element_name(&name, position, "m");
+  append_element_name(&name, key_order, "m");
   const ValueView value{.type = Type::kElement, .expire_at_ms = 0, .payload = element};
-  writer.put(1, "z", {.type = Type::kZset, .expire_at_ms = 0, .payload = owner});
+  writer.put(1, "z", {.type = Type::kZset, .expire_at_ms = 0, .payload = header});
   writer.put(1 | kElementsBit, name, value);
   writer.drop(1 | kElementsBit, 1);
   EXPECT_EQ(hex(writer.bytes()),
@@ -57,7 +57,7 @@ TEST(FormatExample, Elements) {
             "01818080800802016d0b010fbff800000000000078"
             "0381808080080101");
   std::string key;
-  append_stored_key(&key, {.incarnation = 1 | kElementsBit, .position = position, .key = "m"});
+  append_stored_key(&key, {.generation = 1 | kElementsBit, .key_order = key_order, .key = "m"});
   EXPECT_EQ(hex(key), "80000001278dde6e5fd5655c6d");
   std::string stored;
   append_value(&stored, value);
@@ -69,8 +69,8 @@ TEST(FormatExample, ElementsInSequence) {
     std::string member;
     put_u64_be(&member, number);
     std::string key;
-    append_stored_key(&key, {.incarnation = 1 | kElementsBit,
-                             .position = position_of_element(2, member, {1, 2}),
+    append_stored_key(&key, {.generation = 1 | kElementsBit,
+                             .key_order = key_order_of_element(2, member, {1, 2}),
                              .key = member});
     return hex(key);
   };
@@ -82,7 +82,8 @@ TEST(FormatExample, ElementsInSequence) {
 TEST(FormatExample, StoredKeyAndValue) {
   std::string key;
   append_stored_key(
-      &key, {.incarnation = 1, .position = position_of("u", {1, 2}), .key = std::string_view("u")});
+      &key,
+      {.generation = 1, .key_order = key_order_of("u", {1, 2}), .key = std::string_view("u")});
   EXPECT_EQ(hex(key), "000000012e32548b33f82a9475");
   std::string value;
   append_value(&value, {.type = Type::kString, .expire_at_ms = 0, .payload = "hi"});

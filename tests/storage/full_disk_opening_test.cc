@@ -42,7 +42,7 @@ class FullDiskOpening : public testing::Test {
   // Turns 1 to 100, of which 50 are in the state.
   void fill_store() {
     ASSERT_STATUS_OK(store().append(1, 100));
-    ASSERT_STATUS_OK(store().pass({{stored_key("a"), stored_value("1")}}, 50));
+    ASSERT_STATUS_OK(store().write_back({{stored_key("a"), stored_value("1")}}, 50));
   }
   void expect_all_is_read() {
     EXPECT_EQ(store().get(stored_key("a")), stored_value("1"));
@@ -67,10 +67,10 @@ TEST_F(FullDiskOpening, TheReserveMakesRoomOnce) {
   EXPECT_STATUS_OK(store().report.read_only);
   expect_all_is_read();
   EXPECT_STATUS_OK(store().append(101, 110));
-  EXPECT_STATUS_OK(store().pass({{stored_key("b"), stored_value("2")}}, 110));
+  EXPECT_STATUS_OK(store().write_back({{stored_key("b"), stored_value("2")}}, 110));
   EXPECT_EQ(reserve_size(), 0u) << "there is no room for it";
   disk_.make_room();
-  EXPECT_STATUS_OK(store().pass({{stored_key("b"), stored_value("3")}}, 110));
+  EXPECT_STATUS_OK(store().write_back({{stored_key("b"), stored_value("3")}}, 110));
   EXPECT_EQ(reserve_size(), kReserveBytes) << "there is room again";
 }
 
@@ -85,7 +85,7 @@ TEST_F(FullDiskOpening, WithoutAReserveEverythingIsReadAndNothingWritten) {
     expect_all_is_read();
     EXPECT_TRUE(store()->append(101, "x").is_no_space());
     EXPECT_FALSE(store()->sync_now().ok());
-    EXPECT_FALSE(store().pass({{stored_key("b"), stored_value("2")}}, 100).ok());
+    EXPECT_FALSE(store().write_back({{stored_key("b"), stored_value("2")}}, 100).ok());
     EXPECT_FALSE(store().checkpoint(disk_.path() + "/copy").ok());
     expect_all_is_read();
   }

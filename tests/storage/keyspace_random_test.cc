@@ -4,7 +4,8 @@
 namespace weir::storage {
 namespace {
 
-// Random commands, roll-backs, failing commits, passes, evictions and crashes against the model.
+// Random commands, roll-backs, failing commits, write-backs, evictions and crashes against the
+// model.
 class KeyspaceRandomTest : public KeyspaceTest, public ::testing::WithParamInterface<uint64_t> {
  protected:
   struct Step {
@@ -100,7 +101,7 @@ TEST_P(KeyspaceRandomTest, StaysEqualToTheModel) {
     run_turn();
     for (uint64_t steps = pick(6); steps > 0; --steps) work();
     if (pick(20) == 0) keys_->work().write_back_now();
-    if (pick(60) == 0) disk_->faults.pass = 1;
+    if (pick(60) == 0) disk_->faults.write_back = 1;
     if (pick(100) == 0) crash();
     if (pick(10) == 0) expect_same(committed_);
   }

@@ -147,7 +147,7 @@ TEST_F(KeyspaceTest, AGiantTurnIsWrittenBackInSlices) {
   EXPECT_GT(slices, 4);
   EXPECT_LT(slices, 1'000);
   EXPECT_TRUE(keys_->work().writing_back());
-  EXPECT_GE(keys_->figures().unwritten, static_cast<size_t>(kKeys));
+  EXPECT_GE(keys_->metrics().unwritten, static_cast<size_t>(kKeys));
 }
 
 TEST_F(KeyspaceTest, FailingReadIsNotAbsence) {
@@ -216,8 +216,8 @@ TEST_F(KeyspaceTest, KeyspaceMayBeManyTimesTheMemory) {
   commit();
   write_back();
   for (int step = 0; step < 50; ++step) work();
-  EXPECT_LT(keys_->figures().bytes, 150'000u);
-  EXPECT_GT(keys_->figures().evicted, 15'000u);
+  EXPECT_LT(keys_->metrics().bytes, 150'000u);
+  EXPECT_GT(keys_->metrics().evicted, 15'000u);
   EXPECT_EQ(keys_->size(0), 20'000u);
   expect_same(model);
 }
@@ -240,13 +240,13 @@ TEST_F(KeyspaceTest, AClearedDatabaseLeavesTheDisk) {
   const size_t with_a = disk_->state->size();
   keys().clear(0);
   commit();
-  disk_->faults.pass = 1;
+  disk_->faults.write_back = 1;
   write_back();
   write_back();
   EXPECT_EQ(disk_->state->size(), with_a - 1);
 }
 
-// The crash comes when the state knows the new incarnation, but has not erased the old one.
+// The crash comes when the state knows the new generation, but has not erased the old one.
 TEST_F(KeyspaceTest, WhatIsLeftOfAClearedDatabaseIsFoundAtOpening) {
   keys();
   put(0, "a", "1");
@@ -312,7 +312,7 @@ TEST_F(KeyspaceTest, CounterForgetsWhatWasPutAgainAfterItExpiredUnseen) {
   EXPECT_EQ(keys().size(0), 10u);
 }
 
-// Its last key expires, leaves the disk with a pass of another database, and the process ends
+// Its last key expires, leaves the disk with a write-back of another database, and the process ends
 // before the count that follows: the next one finds nothing but the counter. It is corrected though
 // memory is always short, too.
 TEST_F(KeyspaceTest, CounterOfAnEmptyDatabaseForgetsWhatLeftTheDiskUnseen) {

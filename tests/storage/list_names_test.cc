@@ -1,4 +1,4 @@
-// Lists of elements that turns name although no owner can have made such a turn.
+// Lists of elements that turns name although no primary can have made such a turn.
 #include "storage/keyspace/list_names.h"
 
 #include "storage/format/meaning.h"
@@ -7,7 +7,7 @@
 namespace weir::storage {
 namespace {
 
-constexpr Incarnation kElements = kFirst | kElementsBit;
+constexpr Generation kElements = kFirst | kElementsBit;
 
 // Members of a zset are of one byte; only limiters may have empty lists.
 class ShortMembers final : public ElementRule {
@@ -40,8 +40,8 @@ class ListNamesTest : public TurnCheckTest {
     options_.meaning = std::make_shared<TestMeaning>();
     keys_->set_options(options_);
   }
-  void put_owner(std::string_view key, uint64_t list, Type type = Type::kSet,
-                 int64_t expire_at_ms = 0) {
+  void put_header(std::string_view key, uint64_t list, Type type = Type::kSet,
+                  int64_t expire_at_ms = 0) {
     put(kFirst, key, type, varints({1, list}), expire_at_ms);
   }
   void put_member(uint64_t list, const std::string& member = "m") {
@@ -65,27 +65,27 @@ class ListNamesTest : public TurnCheckTest {
 
 TEST_F(ListNamesTest, ACollectionHasElementsFromItsFirstTurnOn) {
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   expect_refused("names a list without elements: key \"k\"");
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   writer_.erase(kElements, varints({2}) + "m");
   expect_refused("names a list without elements");
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   put_member(3);
-  expect_refused("an element of a list that nobody owns");
+  expect_refused("an element of a list that no header names");
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   put_element((kFirst + 1) | kElementsBit, varints({2}) + "m");  // of another database
-  expect_refused("an element of a list that nobody owns");
+  expect_refused("an element of a list that no header names");
   begin();
-  put_owner("k", 2, Type::kLimiterEntries);
+  put_header("k", 2, Type::kLimiterEntries);
   expect_taken();
   begin();
   put_member(5);
   writer_.erase(kElements, varints({5}) + "n");
-  put_owner("z", 5, Type::kZset);
+  put_header("z", 5, Type::kZset);
   expect_taken();
 }
 
@@ -97,33 +97,33 @@ TEST_F(ListNamesTest, AfterAnOpeningToo) {
     }
     open_again();
     begin();
-    put_owner("k", 2);
+    put_header("k", 2);
     expect_refused("names a list without elements");
     begin();
-    put_owner("k", 1);
+    put_header("k", 1);
     expect_refused("names a list that is not its own: key \"k\"");
     begin();
-    put_owner("k", 1);
+    put_header("k", 1);
     put_member(1, "n");
     expect_refused("names a list that is not its own");
   }
   begin();
-  put_owner("k", 100);
+  put_header("k", 100);
   put_member(100);
   expect_taken();
   begin();
-  put_owner("j", 90);
+  put_header("j", 90);
   put_member(90);
   expect_taken();
   begin();
-  put_owner("i", 90);
+  put_header("i", 90);
   put_member(90, "n");
   expect_refused("names a list that is not its own");
 }
 
 TEST_F(ListNamesTest, ALimiterKeepsItsListsWhileItsTypeChanges) {
   begin();
-  put_owner("l", 2, Type::kLimiterEntries);
+  put_header("l", 2, Type::kLimiterEntries);
   put_member(2);
   expect_taken();
   for (const uint64_t holds : {3, 4}) {
@@ -131,65 +131,65 @@ TEST_F(ListNamesTest, ALimiterKeepsItsListsWhileItsTypeChanges) {
     put(kFirst, "l", Type::kLimiterCharges, varints({2, holds, 2}));  // a hold is made,
     expect_taken();
     begin();
-    put_owner("l", 2, Type::kLimiterEntries);  // and has ended
+    put_header("l", 2, Type::kLimiterEntries);  // and has ended
     writer_.drop(kElements, holds);
     expect_taken();
   }
   begin();
-  put_owner("other", 2, Type::kLimiterCharges);
+  put_header("other", 2, Type::kLimiterCharges);
   expect_refused("names a list that is not its own: key \"other\"");
 }
 
 TEST_F(ListNamesTest, AListHasOneOwner) {
   begin();
-  put_owner("k", 1);
+  put_header("k", 1);
   expect_refused("names a list that is not its own");
   begin();
-  put_owner("k", 1);
-  put_owner("s", 1);
+  put_header("k", 1);
+  put_header("s", 1);
   expect_refused("names a list twice");
   begin();
   put(kFirst + 1, "k", Type::kSet, varints({1, 1}));  // of another database
   writer_.erase(kFirst, "s");
   expect_refused("names a list without elements");
   begin();
-  put_owner("s", 1, Type::kHash);
+  put_header("s", 1, Type::kHash);
   expect_refused("names a list that is not its own");
   begin();
-  put_owner("s", 1);
+  put_header("s", 1);
   writer_.drop(kElements, 1);
   expect_refused("drops a list that it names");
 }
 
-TEST_F(ListNamesTest, AnOwnerKeepsItsListOrHandsItOn) {
+TEST_F(ListNamesTest, AHeaderKeepsItsListOrHandsItOn) {
   begin();
-  put_owner("s", 1, Type::kSet, 1'900'000'000'000);  // EXPIRE
+  put_header("s", 1, Type::kSet, 1'900'000'000'000);  // EXPIRE
   expect_taken();
   begin();
   writer_.erase(kFirst, "s");
-  put_owner("k", 1);  // RENAME
+  put_header("k", 1);  // RENAME
   expect_taken();
   begin();
   put(kFirst, "k", Type::kString, "v");
-  put_owner("s", 1);
+  put_header("s", 1);
   writer_.erase(kElements, varints({1}) + "m");
   put_member(1, "n");
   expect_taken();
   begin();
-  put_owner("k", 1);
+  put_header("k", 1);
   expect_refused("names a list that is not its own");
 }
 
 // When the turn was made it had perhaps not expired yet.
 TEST_F(ListNamesTest, WhatHasExpiredByNowKeepsItsList) {
   begin(kStartNs + 1);
-  put_owner("s", 1, Type::kSet, kStartNs / kNsPerMs + 5);
+  put_header("s", 1, Type::kSet, kStartNs / kNsPerMs + 5);
   expect_taken();
   begin(kStartNs + 10 * kNsPerMs);
   put(kFirst, "other", Type::kString, "v");
   expect_taken();
   begin(kStartNs + 11 * kNsPerMs);
-  put_owner("s", 1);
+  put_header("s", 1);
   expect_taken();
 }
 
@@ -203,35 +203,36 @@ TEST_F(ListNamesTest, EarlierTurnsOfABatchCount) {
       write();
       turns.emplace_back(writer_.bytes());
     }
-    return keys_->follow({.first_turn = keys_->turn() + 1, .turns = turns, .stamp = "a stamp"});
+    return keys_->follow(
+        {.first_turn = keys_->turn() + 1, .turns = turns, .bookmark = "a bookmark"});
   };
   const auto drop = [this] { put(kFirst, "s", Type::kString, "v"); };
-  EXPECT_TRUE(follow_both(drop, [this] { put_owner("s", 1); }).is_refusal());
-  EXPECT_TRUE(follow_both(drop, [this] { put_owner("k", 1); }).is_refusal());
+  EXPECT_TRUE(follow_both(drop, [this] { put_header("s", 1); }).is_refusal());
+  EXPECT_TRUE(follow_both(drop, [this] { put_header("k", 1); }).is_refusal());
   const auto rename = [this] {
     writer_.erase(kFirst, "s");
-    put_owner("k", 1);
+    put_header("k", 1);
   };
-  EXPECT_TRUE(follow_both(rename, [this] { put_owner("s", 1); }).is_refusal());
+  EXPECT_TRUE(follow_both(rename, [this] { put_header("s", 1); }).is_refusal());
   open_again();
   const auto make = [this] {
-    put_owner("n", 50);
+    put_header("n", 50);
     put_member(50);
   };
-  EXPECT_TRUE(follow_both(make, [this] { put_owner("m", 50); }).is_refusal());
+  EXPECT_TRUE(follow_both(make, [this] { put_header("m", 50); }).is_refusal());
   EXPECT_EQ(keys_->turn(), 1u);
   EXPECT_TRUE(
-      follow_both(rename, [this] { put_owner("k", 1, Type::kSet, 1'900'000'000'000); }).ok());
-  EXPECT_TRUE(follow_both(make, [this] { put_owner("n", 50); }).ok());
+      follow_both(rename, [this] { put_header("k", 1, Type::kSet, 1'900'000'000'000); }).ok());
+  EXPECT_TRUE(follow_both(make, [this] { put_header("n", 50); }).ok());
 }
 
-TEST_F(ListNamesTest, ElementsAreWhatTheirOwnerCanHave) {
+TEST_F(ListNamesTest, ElementsAreWhatTheirHeaderCanHave) {
   begin();
-  put_owner("z", 2, Type::kZset);
+  put_header("z", 2, Type::kZset);
   put_member(2, "long");
-  expect_refused("holds an element that its owner cannot have: key \"z\"");
+  expect_refused("holds an element that its header cannot have: key \"z\"");
   begin();
-  put_owner("z", 2, Type::kZset);
+  put_header("z", 2, Type::kZset);
   put_member(2, "a");
   expect_taken();
 }
@@ -242,7 +243,7 @@ TEST_F(ListNamesTest, NothingIsChangedTwiceInATurn) {
   writer_.erase(kFirst, "k");
   expect_refused("changes a record twice: name \"k\"");
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   put_member(2);
   writer_.erase(kElements, varints({2}) + "m");
   expect_refused("changes a record twice");
@@ -260,11 +261,11 @@ TEST_F(ListNamesTest, RecordsMeanSomething) {
   expect_refused("holds what cannot be: system record \"scripts\": it is no number");
 }
 
-// An owner is left without its list by a turn that only drops it, which nothing contradicts. Who
+// A header is left without its list by a turn that only drops it, which nothing contradicts. Who
 // opens the list while it is being freed is no danger.
 TEST_F(ListNamesTest, AListThatWasDroppedUnderItsOwner) {
   begin();
-  put_owner("k", 2);
+  put_header("k", 2);
   for (int i = 0; i < 3000; ++i) put_member(2, std::to_string(i));
   expect_taken();
   begin();

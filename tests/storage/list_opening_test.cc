@@ -31,18 +31,18 @@ class OpeningTest : public ElementsTest {
   }
   void store_long(const List& list) {
     keys();
-    put_record(0, "z", owner_of(list));
+    put_record(0, "z", header_of(list));
     commit();
-    pass();
+    must_write_back();
   }
   // Until all that can has left memory, and the list is closed.
   void evict() {
     const size_t memory = std::exchange(options_.memory_bytes_max, 1);
     keys_->set_options(options_);
-    const uint64_t before = keys_->figures().evicted;
-    disk_->faults.pass = 1;  // what changed stays newer than the state
+    const uint64_t before = keys_->metrics().evicted;
+    disk_->faults.write_back = 1;  // what changed stays newer than the state
     for (int i = 0; i < 200; ++i) work();
-    EXPECT_GT(keys_->figures().evicted, before);
+    EXPECT_GT(keys_->metrics().evicted, before);
     disk_->faults = {};
     options_.memory_bytes_max = memory;
     keys_->set_options(options_);
@@ -53,10 +53,10 @@ TEST_F(OpeningTest, NoCallReadsMoreThanASlice) {
   const List list = numbered(kListElements);
   store_long(list);
   start();
-  size_t entries = keys_->figures().entries;
+  size_t entries = keys_->metrics().entries;
   size_t slices = 0;
   auto opened = open([&] {
-    const size_t now = keys_->figures().entries;
+    const size_t now = keys_->metrics().entries;
     EXPECT_LE(now - entries, kOpeningSliceElements + 1);
     entries = now;
     ++slices;
@@ -78,7 +78,7 @@ TEST_F(OpeningTest, AShortListIsOpenAtOnce) {
 TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
   const List list = numbered(kListElements);
   keys();
-  put_record(0, "z", owner_of(list));
+  put_record(0, "z", header_of(list));
   commit();
   start();  // replayed from the log, nothing is in the state
   ASSERT_FALSE(ask());
@@ -87,7 +87,8 @@ TEST_F(OpeningTest, WhatMemoryHasIsTakenSliceBySliceToo) {
   expect_list(*opened, list);
 }
 
-// What was erased before is in memory as an absence, until a pass has taken it from the state too.
+// What was erased before is in memory as an absence, until a write-back has taken it from the state
+// too.
 TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
   List list = numbered(kListElements);
   store_long(list);
@@ -105,13 +106,13 @@ TEST_F(OpeningTest, PassesBetweenSlicesBringNothingBack) {
   }
   commit();
   evict();
-  auto opened = open([this] { pass(); });
+  auto opened = open([this] { must_write_back(); });
   ASSERT_TRUE(opened);
   expect_list(*opened, list);
 }
 
 TEST_F(OpeningTest, WhatIsDroppedMeanwhileIsGone) {
-  const size_t entries_before = keys_->figures().entries;
+  const size_t entries_before = keys_->metrics().entries;
   store_long(numbered(kListElements));
   start();
   ASSERT_FALSE(ask());
@@ -120,7 +121,7 @@ TEST_F(OpeningTest, WhatIsDroppedMeanwhileIsGone) {
   commit();
   settle();
   EXPECT_EQ(elements_in_state(), 0u);
-  EXPECT_LE(keys_->figures().entries, entries_before + 3);
+  EXPECT_LE(keys_->metrics().entries, entries_before + 3);
 }
 
 TEST_F(OpeningTest, WhatIsDroppedWhenLittleOfItIsReadIsGone) {
@@ -154,9 +155,9 @@ TEST_F(OpeningTest, TooLittleMemoryDoesNotCloseWhatIsBeingOpened) {
   now_ns_ += (kLongListKeptMs + 1) * 1'000'000;
   keys();
   commit();
-  const uint64_t before = keys_->figures().evicted;
+  const uint64_t before = keys_->metrics().evicted;
   for (int i = 0; i < 100; ++i) work();
-  EXPECT_GT(keys_->figures().evicted, before);
+  EXPECT_GT(keys_->metrics().evicted, before);
 }
 
 TEST_F(OpeningTest, AFailureBetweenSlicesBeginsAnew) {

@@ -59,13 +59,13 @@ TEST_F(MemoryStoreTest, APowerCutLosesWhatWasNotSynced) {
   EXPECT_EQ(driver->report.tail_note, "") << "told once";
 }
 
-TEST_F(MemoryStoreTest, AFailedPassLeavesNothing) {
+TEST_F(MemoryStoreTest, AFailedWriteBackLeavesNothing) {
   ASSERT_STATUS_OK(driver->append(1, 2));
-  disk->faults.pass = 1;
-  EXPECT_FALSE(driver->pass({{stored_key("a"), stored_value("1")}}, 2).ok());
+  disk->faults.write_back = 1;
+  EXPECT_FALSE(driver->write_back({{stored_key("a"), stored_value("1")}}, 2).ok());
   EXPECT_EQ(driver->get(stored_key("a")), "absent");
   EXPECT_EQ(disk->written_back_turn, 0u);
-  EXPECT_STATUS_OK(driver->pass({{stored_key("b"), stored_value("1")}}, 2));
+  EXPECT_STATUS_OK(driver->write_back({{stored_key("b"), stored_value("1")}}, 2));
   EXPECT_EQ(driver->get(stored_key("a")), "absent");
   EXPECT_EQ(driver->get(stored_key("b")), stored_value("1"));
 }
@@ -74,7 +74,7 @@ TEST_F(MemoryStoreTest, AFailedReadIsNotAbsence) {
   disk->faults.get = 1;
   EXPECT_EQ(driver->get(stored_key("a")), "failed: injected failure of a read");
   EXPECT_EQ(driver->get(stored_key("a")), "absent");
-  ASSERT_STATUS_OK(driver->pass({{stored_key("a"), stored_value("1")}}, 0));
+  ASSERT_STATUS_OK(driver->write_back({{stored_key("a"), stored_value("1")}}, 0));
   disk->faults.cursor = 1;
   const auto cursor = (*driver)->cursor();
   cursor->seek("");
@@ -85,7 +85,7 @@ TEST_F(MemoryStoreTest, AFailedReadIsNotAbsence) {
 TEST_F(MemoryStoreTest, AFullDiskTakesNothingUntilThereIsRoom) {
   disk->faults.disk_full = true;
   EXPECT_FALSE(driver->append(1, 1).ok());
-  EXPECT_FALSE(driver->pass(StateSlice(), 0).ok());
+  EXPECT_FALSE(driver->write_back(StateSlice(), 0).ok());
   EXPECT_FALSE(driver->checkpoint("copy").ok());
   EXPECT_FALSE((*driver)->probe().ok());
   disk->faults.disk_full = false;
@@ -113,17 +113,17 @@ TEST_F(MemoryStoreTest, DeferredWorkWaitsForAStep) {
   EXPECT_FALSE(store.step());
 }
 
-TEST_F(MemoryStoreTest, DropsWhatExpiredBeforeThePass) {
-  ASSERT_STATUS_OK(driver->pass({{stored_key("a"), stored_value("1", 1000)},
-                                 {stored_key("b"), stored_value("1", 2000)},
-                                 {stored_key("c"), stored_value("1")}},
-                                0, 1'000'000'000));
+TEST_F(MemoryStoreTest, DropsWhatExpiredBeforeTheWriteBack) {
+  ASSERT_STATUS_OK(driver->write_back({{stored_key("a"), stored_value("1", 1000)},
+                                       {stored_key("b"), stored_value("1", 2000)},
+                                       {stored_key("c"), stored_value("1")}},
+                                      0, 1'000'000'000));
   EXPECT_EQ(driver->get(stored_key("a")), stored_value("1", 1000)) << "not before, but at";
-  ASSERT_STATUS_OK(driver->pass(StateSlice(), 0, 1'001'000'000));
+  ASSERT_STATUS_OK(driver->write_back(StateSlice(), 0, 1'001'000'000));
   EXPECT_EQ(driver->get(stored_key("a")), "absent");
   EXPECT_EQ(driver->get(stored_key("b")), stored_value("1", 2000));
   EXPECT_EQ(driver->get(stored_key("c")), stored_value("1"));
-  EXPECT_EQ((*driver)->figures().records_dropped, 1u);
+  EXPECT_EQ((*driver)->metrics().records_dropped, 1u);
 }
 
 }  // namespace

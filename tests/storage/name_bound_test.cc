@@ -1,6 +1,6 @@
 // Commands make no name that is longer than they may (storage/format/name_bound.h); what a log or a
 // state has is taken whatever its length.
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "tests/storage/keyspace_fixture.h"
 
 namespace weir::storage {
@@ -49,10 +49,10 @@ TEST_F(NameBound, AKeyEndsThere) {
 TEST_F(NameBound, SoDoesAMember) {
   keys();
   const ElementsId id = keys_->lists().make(0, Layout::kScattered);
-  std::string owner;
-  append_owner_head(&owner, {{id}});
+  std::string header;
+  append_list_ids(&header, {{id}});
   Ref ref = keys_->look_up(0, "z");
-  keys_->put(&ref, Type::kZset, owner, 0);
+  keys_->put(&ref, Type::kZset, header, 0);
   EXPECT_TRUE(keys_->lists().open(0, id)->put(kLongest, 1, std::string(1000, 'v')));
   commit();
   EXPECT_EQ(refusal([&] { keys_->lists().open(0, id)->put(kTooLong, 1, ""); }),
@@ -115,7 +115,8 @@ TEST_F(NameBound, AFollowerTakesLongerOnesOfAnotherMember) {
   options_.name_bytes_max = 100;
   options_.follows = true;
   start();
-  const Status status = keys_->follow({.first_turn = 1, .turns = records, .stamp = "a stamp"});
+  const Status status =
+      keys_->follow({.first_turn = 1, .turns = records, .bookmark = "a bookmark"});
   ASSERT_TRUE(status.ok()) << status.message();
   expect_same({{{kTooLong, {"v"}}}, {}, {}});
 }

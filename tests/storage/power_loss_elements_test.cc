@@ -1,8 +1,8 @@
-// A keyspace of owners and elements, a power cut in the middle of its work, and what is found: all
+// A keyspace of headers and elements, a power cut in the middle of its work, and what is found: all
 // of some turn and nothing of the next, no turn before the last that was synced.
 //
-// A turn changes records by the dozen, a pass erases ranges of elements: what one turn did must not
-// be there in part.
+// A turn changes records by the dozen, a write-back erases ranges of elements: what one turn did
+// must not be there in part.
 #include <rocksdb/env.h>
 
 #include "storage/rocks/rocks_store.h"

@@ -58,7 +58,7 @@ class Machine {
     store_ = std::make_unique<StoreDriver>(
         make_rocks_store({.directory = directory_ / "data",
                           .wal_bytes_max = 1 << 20,
-                          .stamped_kept = {.bytes = 100'000, .stamps = 2},
+                          .bookmarked_kept = {.bytes = 100'000, .bookmarks = 2},
                           .env = env_.get()}));
     ASSERT_STATUS_OK(store_->open());
     (*store_)->keep_turns_from(UINT64_MAX);
@@ -73,31 +73,34 @@ class Machine {
     ASSERT_GE(turn_, acknowledged_) << "a synced turn is lost";
     ASSERT_LE(turn_, appended_);
     appended_ = turn_;
-    check_stamps();
+    check_bookmarks();
   }
 
-  // A record is there whole or not at all, so the log ends with the stamp of its last turn. All
-  // turns after the oldest stamp are there.
-  void check_stamps() {
-    std::vector<KeptStamp> stamps;
-    ASSERT_STATUS_OK((*store_)->stamps(&stamps));
-    ASSERT_EQ(stamps.empty(), log_ == Log::kOwn || turn_ == 0);
-    if (stamps.empty()) return;
-    for (const KeptStamp& stamp : stamps) ASSERT_EQ(stamp.bytes, std::to_string(stamp.turn));
-    ASSERT_EQ(stamps.back().turn, turn_);
-    ASSERT_LE(stamps.front().turn, store_->report.written_back_turn + 5);
+  // A record is there whole or not at all, so the log ends with the bookmark of its last turn. All
+  // turns after the oldest bookmark are there.
+  void check_bookmarks() {
+    std::vector<KeptBookmark> bookmarks;
+    ASSERT_STATUS_OK((*store_)->bookmarks(&bookmarks));
+    ASSERT_EQ(bookmarks.empty(), log_ == Log::kOwn || turn_ == 0);
+    if (bookmarks.empty()) return;
+    for (const KeptBookmark& bookmark : bookmarks)
+      ASSERT_EQ(bookmark.bytes, std::to_string(bookmark.turn));
+    ASSERT_EQ(bookmarks.back().turn, turn_);
+    ASSERT_LE(bookmarks.front().turn, store_->report.written_back_turn + 5);
     std::vector<uint64_t> turns;
-    ASSERT_STATUS_OK(store_->replay(stamps.front().turn + 1, &turns));
-    ASSERT_EQ(turns.size(), turn_ - stamps.front().turn);
+    ASSERT_STATUS_OK(store_->replay(bookmarks.front().turn + 1, &turns));
+    ASSERT_EQ(turns.size(), turn_ - bookmarks.front().turn);
   }
 
-  // The newest turn up to W that changed each key is what the state shows.
+  // For each key the state shows the newest turn, up to the written-back one, that changed it.
   void check_state() {
-    const uint64_t w = turn_;
-    for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
-      ASSERT_EQ(store_->get(key_of(turn)), stored_value(std::to_string(turn))) << "W is " << w;
+    const uint64_t written_back = turn_;
+    const uint64_t first = written_back > kKeys ? written_back - kKeys + 1 : 1;
+    for (uint64_t turn = first; turn <= written_back; ++turn) {
+      ASSERT_EQ(store_->get(key_of(turn)), stored_value(std::to_string(turn)))
+          << "the written-back turn is " << written_back;
     }
-    for (uint64_t turn = w + 1; turn <= kKeys; ++turn) {
+    for (uint64_t turn = written_back + 1; turn <= kKeys; ++turn) {
       ASSERT_EQ(store_->get(key_of(turn)), "absent");
     }
   }
@@ -108,7 +111,7 @@ class Machine {
         failed_ = !store_->sync().ok();
         break;
       case 1:
-        failed_ = !pass().ok();
+        failed_ = !write_back().ok();
         break;
       case 2:
         failed_ = !sync_now().ok();
@@ -129,8 +132,8 @@ class Machine {
     const uint64_t first = appended_ + 1;
     std::vector<std::string> turns(1 + random_() % 5);
     for (std::string& turn : turns) turn = body_of(++appended_);
-    const std::string stamp = std::to_string(appended_);
-    const TurnBatch batch{.first_turn = first, .turns = turns, .stamp = stamp};
+    const std::string bookmark = std::to_string(appended_);
+    const TurnBatch batch{.first_turn = first, .turns = turns, .bookmark = bookmark};
     failed_ = !(*store_)->append_batch(batch).ok();
     if (!failed_) turn_ = appended_;
   }
@@ -141,13 +144,13 @@ class Machine {
     return status;
   }
 
-  Status pass() {
+  Status write_back() {
     StoreDriver::Changes changes;
     const uint64_t w = turn_;
     for (uint64_t turn = w > kKeys ? w - kKeys + 1 : 1; turn <= w; ++turn) {
       changes.emplace_back(key_of(turn), stored_value(std::to_string(turn)));
     }
-    Status status = store_->pass(changes, w);
+    Status status = store_->write_back(changes, w);
     if (status.ok()) acknowledged_ = std::max(acknowledged_, w);
     return status;
   }

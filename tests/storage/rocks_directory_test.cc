@@ -16,7 +16,7 @@ class RocksDirectoryTest : public testing::Test {
     StoreDriver store(make_rocks_store({.directory = data_}));
     ASSERT_STATUS_OK(store.open());
     ASSERT_STATUS_OK(store.append(1, 3));
-    ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value("1")}}, 2));
+    ASSERT_STATUS_OK(store.write_back({{stored_key("a"), stored_value("1")}}, 2));
   }
 
   Status reopen() {
@@ -138,7 +138,7 @@ TEST_F(RocksDirectoryTest, AHalfFinishedCreationIsDoneAgain) {
   EXPECT_FALSE(created_);
 }
 
-TEST_F(RocksDirectoryTest, ALeftoverOfAPassIsRemoved) {
+TEST_F(RocksDirectoryTest, ALeftoverOfAWriteBackIsRemoved) {
   overwrite(data_ + "/pass.sst", "half a file");
   EXPECT_STATUS_OK(reopen());
   EXPECT_FALSE(fs::exists(data_ + "/pass.sst"));

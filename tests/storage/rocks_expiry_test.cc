@@ -50,30 +50,30 @@ class RocksExpiryTest : public testing::Test {
   StoreDriver& store() { return *driver_; }
 
   // `limiters` that expire ten seconds from now and one in a hundred that does not.
-  void write(int limiters, int passes, size_t payload_bytes = 24) {
+  void write(int limiters, int rounds, size_t payload_bytes = 24) {
     const int64_t now_s = env_.clock->now_s;
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int round = 0; round < rounds; ++round) {
       StoreDriver::Changes changes;
-      for (int i = pass; i < limiters; i += passes) {
+      for (int i = round; i < limiters; i += rounds) {
         const std::string name = "limiter:" + std::to_string(i);
         const int64_t expire_at_ms = i % 100 == 0 ? 0 : (now_s + 10) * 1000;
         changes.emplace_back(
             stored_key(name),
             stored_value(std::string(payload_bytes, static_cast<char>(i)), expire_at_ms));
       }
-      ASSERT_STATUS_OK(store().pass(std::move(changes), 0, now_s * 1'000'000'000));
+      ASSERT_STATUS_OK(store().write_back(std::move(changes), 0, now_s * 1'000'000'000));
     }
   }
 
-  // What an idle server does: time goes by, and empty passes with it. Once the clock has reached
-  // the end it stands still, and passes only give the compaction time to end.
+  // What an idle server does: time goes by, and empty write-backs with it. Once the clock has
+  // reached the end it stands still, and write-backs only give the compaction time to end.
   bool shrinks_to(uint64_t bytes, int64_t within_s) {
     const int64_t end_s = env_.clock->now_s + within_s;
-    for (int pass = 0; pass < 2000; ++pass) {
+    for (int round = 0; round < 2000; ++round) {
       if (env_.clock->now_s < end_s) env_.clock->now_s += 60;
       const int64_t now_ns = env_.clock->now_s * 1'000'000'000;
-      EXPECT_STATUS_OK(store().pass(StateSlice(), 0, now_ns));
-      if (store()->figures().state_bytes < bytes) return true;
+      EXPECT_STATUS_OK(store().write_back(StateSlice(), 0, now_ns));
+      if (store()->metrics().state_bytes < bytes) return true;
     }
     return false;
   }
@@ -86,56 +86,57 @@ class RocksExpiryTest : public testing::Test {
 TEST_F(RocksExpiryTest, AMillionExpiredLimitersLeaveTheDisk) {
   // Several files, so that most of them are not touched by what an idle server writes.
   write(1'000'000, 10, 100);
-  const uint64_t before = store()->figures().state_bytes;
+  const uint64_t before = store()->metrics().state_bytes;
   EXPECT_GT(before, 100u << 20);
-  // All of it sinks before any of it expires: what is written later does not overlap it. Passes
-  // wait for compactions, so enough of them see the sinking through.
+  // All of it sinks before any of it expires: what is written later does not overlap it.
+  // Write-backs wait for compactions, so enough of them see the sinking through.
   for (int i = 0; i < 60; ++i) {
-    ASSERT_STATUS_OK(store().pass(StateSlice(), 0, kStart_s * 1'000'000'000));
+    ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, kStart_s * 1'000'000'000));
   }
-  ASSERT_EQ(store()->figures().records_dropped, 0u);
-  EXPECT_TRUE(shrinks_to(before / 40, 3 * kInterval_s)) << store()->figures().state_bytes;
-  EXPECT_GE(store()->figures().records_dropped, 990'000u);
+  ASSERT_EQ(store()->metrics().records_dropped, 0u);
+  EXPECT_TRUE(shrinks_to(before / 40, 3 * kInterval_s)) << store()->metrics().state_bytes;
+  EXPECT_GE(store()->metrics().records_dropped, 990'000u);
   const std::string kept = "limiter:100";
   EXPECT_TRUE(store().get(stored_key(kept)).starts_with(stored_value("", 0)));
   EXPECT_EQ(store().get(stored_key("limiter:101")), "absent");
 }
 
-TEST_F(RocksExpiryTest, TheHorizonSurvivesARestart) {
+TEST_F(RocksExpiryTest, TheGcWatermarkSurvivesARestart) {
   write(20'000, 3);
-  const uint64_t before = store()->figures().state_bytes;
-  // The last pass before the restart puts the horizon behind the expiry, and writes something.
+  const uint64_t before = store()->metrics().state_bytes;
+  // The last write-back before the restart puts the GC watermark after the expiry, and writes
+  // something.
   env_.clock->now_s += 60;
-  ASSERT_STATUS_OK(store().pass(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
+  ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
   open();
-  EXPECT_TRUE(shrinks_to(before / 20, 3 * kInterval_s)) << store()->figures().state_bytes;
+  EXPECT_TRUE(shrinks_to(before / 20, 3 * kInterval_s)) << store()->metrics().state_bytes;
 }
 
 // The wall clock is far past their expiry, but no turn of that time was written back.
-TEST_F(RocksExpiryTest, NothingIsDroppedBeforeThePassThatSaysSo) {
+TEST_F(RocksExpiryTest, NothingIsDroppedBeforeTheWriteBackThatSaysSo) {
   const int64_t now_ns = kStart_s * 1'000'000'000;
   write(2'000, 1);
   for (int i = 0; i < 60; ++i) {
     env_.clock->now_s += kInterval_s / 4;
-    ASSERT_STATUS_OK(store().pass(StateSlice(), 0, now_ns));
+    ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, now_ns));
   }
-  EXPECT_EQ(store()->figures().records_dropped, 0u);
+  EXPECT_EQ(store()->metrics().records_dropped, 0u);
   EXPECT_NE(store().get(stored_key("limiter:101")), "absent");
 }
 
 TEST_F(RocksExpiryTest, ADroppedRecordDoesNotReviveAnOlderOne) {
   const std::string key = stored_key("k");
   const int64_t expired_ms = kStart_s * 1000 - 1;
-  ASSERT_STATUS_OK(store().pass({{key, stored_value("old")}}, 0, kStart_s * 1'000'000'000));
+  ASSERT_STATUS_OK(store().write_back({{key, stored_value("old")}}, 0, kStart_s * 1'000'000'000));
   for (int i = 0; i < 40; ++i) {  // the old one sinks
     env_.clock->now_s += kInterval_s / 4;
-    ASSERT_STATUS_OK(store().pass(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
+    ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
   }
-  ASSERT_STATUS_OK(
-      store().pass({{key, stored_value("new", expired_ms)}}, 0, env_.clock->now_s * 1'000'000'000));
+  ASSERT_STATUS_OK(store().write_back({{key, stored_value("new", expired_ms)}}, 0,
+                                      env_.clock->now_s * 1'000'000'000));
   for (int i = 0; i < 1000 && store().get(key) != "absent"; ++i) {
     env_.clock->now_s += kInterval_s / 4;
-    ASSERT_STATUS_OK(store().pass(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
+    ASSERT_STATUS_OK(store().write_back(StateSlice(), 0, env_.clock->now_s * 1'000'000'000));
     const std::string found = store().get(key);
     ASSERT_TRUE(found == "absent" || found == stored_value("new", expired_ms)) << found;
   }
@@ -145,12 +146,12 @@ TEST_F(RocksExpiryTest, ADroppedRecordDoesNotReviveAnOlderOne) {
 TEST_F(RocksExpiryTest, ADroppedRangeFreesItsSpaceAtOnce) {
   write(200'000, 4);
   env_.clock->now_s += kInterval_s;
-  const uint64_t before = store()->figures().state_bytes;
+  const uint64_t before = store()->metrics().state_bytes;
   StateSlice slice;
   slice.erase_range(stored_key_prefix(1), stored_key_prefix(2));
-  ASSERT_STATUS_OK(store().pass(std::move(slice), 0, kStart_s * 1'000'000'000));
+  ASSERT_STATUS_OK(store().write_back(std::move(slice), 0, kStart_s * 1'000'000'000));
   EXPECT_EQ(store().get(stored_key("limiter:100")), "absent");
-  EXPECT_TRUE(shrinks_to(before / 20, 600)) << store()->figures().state_bytes;
+  EXPECT_TRUE(shrinks_to(before / 20, 600)) << store()->metrics().state_bytes;
 }
 
 }  // namespace

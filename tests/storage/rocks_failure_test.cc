@@ -83,7 +83,7 @@ class RocksFailureTest : public testing::TestWithParam<std::string> {
 
 TEST_P(RocksFailureTest, AppendsFailReadsGoOnAndReopeningFindsEverything) {
   ASSERT_STATUS_OK(store().append(1, 100));
-  ASSERT_STATUS_OK(store().pass({{stored_key("a"), stored_value("1")}}, 50));
+  ASSERT_STATUS_OK(store().write_back({{stored_key("a"), stored_value("1")}}, 50));
   disk_->fail();
   const uint64_t last = append_until_failure(101);
   EXPECT_FALSE(store()->append(last + 1, "x").ok());
@@ -108,19 +108,19 @@ TEST_P(RocksFailureTest, AppendsFailReadsGoOnAndReopeningFindsEverything) {
   EXPECT_LE(turns.back(), last + 1);
   EXPECT_EQ(turns, turns_between(51, turns.back()));
   EXPECT_STATUS_OK(store().append(turns.back() + 1, turns.back() + 10));
-  EXPECT_STATUS_OK(store().pass({{stored_key("b"), stored_value("2")}}, turns.back() + 10));
+  EXPECT_STATUS_OK(store().write_back({{stored_key("b"), stored_value("2")}}, turns.back() + 10));
 }
 
-TEST_P(RocksFailureTest, AFailedPassLeavesNothingAndALaterOneWorks) {
+TEST_P(RocksFailureTest, AFailedWriteBackLeavesNothingAndALaterOneWorks) {
   ASSERT_STATUS_OK(store().append(1, 10));
-  ASSERT_STATUS_OK(store().pass({{stored_key("a"), stored_value("1")}}, 5));
+  ASSERT_STATUS_OK(store().write_back({{stored_key("a"), stored_value("1")}}, 5));
   StoreDriver::Changes changes;
   for (int i = 0; i < 5000; ++i) {
     changes.emplace_back(stored_key(std::to_string(i)), stored_value(std::string(100, 'v')));
   }
   for (int round = 0; round < 3; ++round) {
     disk_->fail();
-    const Status status = store().pass(changes, 10);
+    const Status status = store().write_back(changes, 10);
     EXPECT_EQ(status.code(), Status::Code::kFailed) << status.message();
     EXPECT_EQ(store().get(stored_key("7")), "absent");
     EXPECT_EQ(store().get(stored_key("a")), stored_value("1"));
@@ -131,7 +131,7 @@ TEST_P(RocksFailureTest, AFailedPassLeavesNothingAndALaterOneWorks) {
   std::vector<uint64_t> turns;
   ASSERT_STATUS_OK(store().replay(6, &turns));
   EXPECT_EQ(turns, turns_between(6, 10));
-  ASSERT_STATUS_OK(store().pass(changes, 10));
+  ASSERT_STATUS_OK(store().write_back(changes, 10));
   EXPECT_EQ(store().get(stored_key("7")), stored_value(std::string(100, 'v')));
 }
 
@@ -161,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, RocksFailureTest,
                          testing::Values("FullTmpfs", "NoSpace", "IoError"),
                          [](const auto& info) { return info.param; });
 
-// Nothing but appends and passes until a small disk holds no more, again and again.
+// Nothing but appends and write-backs until a small disk holds no more, again and again.
 TEST(RocksSmallDisk, LivesInEightMegabytes) {
   SmallDisk disk(8);
   if (!disk.mounted()) return;
@@ -178,7 +178,8 @@ TEST(RocksSmallDisk, LivesInEightMegabytes) {
     for (int i = 0; i < 3000; ++i) {
       ASSERT_STATUS_OK(store->append(++turn, std::string(3000, 't')));
       if (i % 50 == 0) {
-        ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value(std::to_string(i))}}, turn));
+        ASSERT_STATUS_OK(
+            store.write_back({{stored_key("a"), stored_value(std::to_string(i))}}, turn));
       }
     }
   }

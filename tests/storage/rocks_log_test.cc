@@ -22,8 +22,9 @@ TEST(RocksLog, ItsFilesGoAwayAsTurnsAreWrittenBack) {
   for (uint64_t turn = 1; turn <= 3000; ++turn) {
     ASSERT_STATUS_OK(store->append(turn, std::string(3000, 't')));
     if (turn % 50 != 0) continue;
-    ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
-    largest = std::max(largest, store->figures().log_bytes);
+    ASSERT_STATUS_OK(
+        store.write_back({{stored_key("a"), stored_value(std::to_string(turn))}}, turn));
+    largest = std::max(largest, store->metrics().log_bytes);
   }
   EXPECT_LE(largest, 2 * kWalBytes);
   store.close();
@@ -65,7 +66,7 @@ TEST(RocksLog, AFileThatIsDoneWithIsNotLookedAt) {
     for (uint64_t turn = 401; turn <= 2000; ++turn) {
       ASSERT_STATUS_OK(store->append(turn, std::string(3000, 't')));
     }
-    ASSERT_STATUS_OK(store.pass(StateSlice(), 1990));
+    ASSERT_STATUS_OK(store.write_back(StateSlice(), 1990));
   }
   ASSERT_FALSE(file_exists(old_wal));
   uint64_t first_live = 0;

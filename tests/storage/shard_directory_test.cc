@@ -147,24 +147,25 @@ TEST_F(ShardDirectoryTest, JoinsAndLeavesWithAllTurns) {
     StoreDriver store(make_rocks_store(options(kShard)));
     ASSERT_STATUS_OK(store.open());
     const std::vector<std::string> six{"turn 6"};
-    ASSERT_STATUS_OK(store->append_batch({.first_turn = 6, .turns = six, .stamp = "THE STAMP"}));
+    ASSERT_STATUS_OK(
+        store->append_batch({.first_turn = 6, .turns = six, .bookmark = "THE BOOKMARK"}));
   }
-  EXPECT_TRUE(log_holds("THE STAMP"));
+  EXPECT_TRUE(log_holds("THE BOOKMARK"));
   expect_refused(options({}), "belongs to shard main");
   ASSERT_STATUS_OK(open(options({}, ShardStep::kLeave)));
-  EXPECT_FALSE(log_holds("THE STAMP"));
+  EXPECT_FALSE(log_holds("THE BOOKMARK"));
   EXPECT_FALSE(log_holds(std::string(8, '\xff') + std::string(7, '\0') + '\6'));
   EXPECT_EQ(turns(options({})).size(), 6u);
   expect_refused(options({}, ShardStep::kLeave), "belongs to no shard");
   for (const int again : {1, 2}) {
     StoreDriver store(make_rocks_store(options({})));
     ASSERT_STATUS_OK(store.open());
-    std::vector<KeptStamp> stamps;
-    ASSERT_STATUS_OK(store->stamps(&stamps));
-    EXPECT_TRUE(stamps.empty());
+    std::vector<KeptBookmark> bookmarks;
+    ASSERT_STATUS_OK(store->bookmarks(&bookmarks));
+    EXPECT_TRUE(bookmarks.empty());
     ASSERT_STATUS_OK(
         store.append(5 + 2 * static_cast<uint64_t>(again), 6 + 2 * static_cast<uint64_t>(again)));
-    ASSERT_STATUS_OK(store.pass({{stored_key("a"), stored_value("1")}}, 6));
+    ASSERT_STATUS_OK(store.write_back({{stored_key("a"), stored_value("1")}}, 6));
   }
 }
 
@@ -178,7 +179,7 @@ TEST_F(ShardDirectoryTest, IsLookedAtByAnybodyAndItsCheckpointIsOfTheShard) {
     StoreDriver store(make_rocks_store(options(kShard)));
     ASSERT_STATUS_OK(store.open());
     const std::vector<std::string> turn{"turn 1"};
-    ASSERT_STATUS_OK(store->append_batch({.first_turn = 1, .turns = turn, .stamp = "one"}));
+    ASSERT_STATUS_OK(store->append_batch({.first_turn = 1, .turns = turn, .bookmark = "one"}));
     store->start_checkpoint(directory_ / "copy");
     while (store->checkpoint_state().running) std::this_thread::yield();
     ASSERT_STATUS_OK(store->checkpoint_state().failure);

@@ -1,5 +1,5 @@
 // Keyspaces over one log that several machines share: one appends turns to it and has some of them
-// committed later or never, the others follow. Machines die, the office changes hands, and the log
+// committed later or never, the others follow. Machines die, the primary changes, and the log
 // loses its end and gets the same turns again in other records. Whatever happens, each machine
 // holds what the log holds up to some turn, and its disk never holds more.
 //
@@ -12,7 +12,7 @@ namespace weir::storage {
 namespace {
 
 constexpr int kLogKeys = 60;
-constexpr int kMoreKeys = 1'500;  // changed by some turns, so that a pass takes long
+constexpr int kMoreKeys = 1'500;  // changed by some turns, so that a write-back takes long
 constexpr int kSteps = 1'500;     // of each seed
 
 int steps() {
@@ -28,7 +28,7 @@ struct SharedRecord {
   uint64_t last_turn() const { return first_turn + turns.size() - 1; }
 };
 
-// What the owner has sealed, and nobody has committed.
+// What the primary has sealed, and nobody has committed.
 class Sealed final : public TurnLog {
  public:
   Status append(uint64_t turn, std::string_view record) override {
@@ -48,7 +48,7 @@ class LogMachine {
  public:
   explicit LogMachine(size_t memory_bytes_max) {
     disk_->deferred = true;
-    disk_->stamped_kept = {.bytes = 300, .stamps = kRecordsLostMax};
+    disk_->bookmarked_kept = {.bytes = 300, .bookmarks = kRecordsLostMax};
     options_.memory_bytes_max = memory_bytes_max;
   }
 
@@ -70,9 +70,9 @@ class LogMachine {
     keys.reset();
     disk_ = disk_->after_power_cut({.unsynced_turns_kept = unsynced_turns_kept});
   }
-  void take_office() { follow(false); }
+  void promote() { follow(false); }
   // What was sealed and not committed is dropped.
-  void lose_office() {
+  void demote() {
     sealed.turns.clear();
     follow(true);
     const Status status = keys->reopen(Keep::kCommitted);
@@ -80,31 +80,31 @@ class LogMachine {
   }
 
   Status follow(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
   Status commit(const SharedRecord& record) {
-    const std::string stamp = std::to_string(record.id);
-    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .stamp = stamp});
+    const std::string id = std::to_string(record.id);
+    return keys->follow({.first_turn = record.first_turn, .turns = record.turns, .bookmark = id});
   }
-  // The places in the log of the oldest and the newest stamp that it confirms.
+  // The places in the log of the oldest and the newest bookmark that it confirms.
   std::pair<size_t, size_t> confirmed(const std::vector<SharedRecord>& log) const {
     std::vector<size_t> places;
-    for (const auto& [turn, stamp] : disk_->stamps) {
-      const uint64_t id = std::stoull(stamp);
+    for (const auto& [turn, bookmark] : disk_->bookmarks) {
+      const uint64_t id = std::stoull(bookmark);
       const auto found = std::lower_bound(
           log.begin(), log.end(), id,
           [](const SharedRecord& record, uint64_t wanted) { return record.id < wanted; });
       if (found != log.end() && found->id == id)
         places.push_back(static_cast<size_t>(found - log.begin()));
     }
-    EXPECT_FALSE(places.empty()) << "the log confirms none of the stamps";
+    EXPECT_FALSE(places.empty()) << "the log confirms none of the bookmarks";
     return places.empty() ? std::pair<size_t, size_t>() : std::pair(places.front(), places.back());
   }
-  // The record that comes after the newest stamp that the log confirms; null at its end. What
+  // The record that comes after the newest bookmark that the log confirms; null at its end. What
   // follows it in the machine's own log is needed until the log has it again.
   const SharedRecord* next_record(const std::vector<SharedRecord>& log) const {
-    if (disk_->stamps.empty()) return log.empty() ? nullptr : &log.front();
+    if (disk_->bookmarks.empty()) return log.empty() ? nullptr : &log.front();
     const size_t newest = confirmed(log).second;
     keys->store_in_use()->keep_turns_from(log[newest].last_turn() + 1);
     return newest + 1 == log.size() ? nullptr : &log[newest + 1];
@@ -133,7 +133,7 @@ class LogMachine {
 Model contents_of(Keyspace* keys, int64_t now_ns) {
   Model model(kDatabases);
   if (!keys->usable()) return model;
-  keys->running().begin_command(std::max(now_ns, keys->figures().instant_ns));
+  keys->running().begin_command(std::max(now_ns, keys->metrics().instant_ns));
   for (int database = 0; database < kDatabases; ++database) {
     for (int i = 0; i < kLogKeys; ++i) {
       const std::string key = "k" + std::to_string(i);
@@ -159,19 +159,19 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     make_databases();
   }
 
-  // The first owner's first turn makes the databases, which a member never does at its opening.
+  // The first primary's first turn makes the databases, which a member never does at its opening.
   void make_databases() {
-    LogMachine& owner = machines_[owner_];
-    owner.take_office();
-    owner.keys->running().begin_command(now_ns_);
-    for (int database = 0; database <= kDatabases; ++database) owner.keys->clear(database);
-    ASSERT_TRUE(owner.keys->commit_turn().ok());
+    LogMachine& primary = machines_[primary_];
+    primary.promote();
+    primary.keys->running().begin_command(now_ns_);
+    for (int database = 0; database <= kDatabases; ++database) primary.keys->clear(database);
+    ASSERT_TRUE(primary.keys->commit_turn().ok());
     append_record();
     read_all();
   }
 
   void run_turn() {
-    Keyspace& keys = *machines_[owner_].keys;
+    Keyspace& keys = *machines_[primary_].keys;
     if (pick(100) == 0) change_many(&keys);
     for (uint64_t commands = pick(5); commands > 0; --commands) {
       keys.running().begin_command(now_ns_);
@@ -204,7 +204,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   // The shared log takes some of what is sealed, as one record.
   void append_record() {
-    Sealed& sealed = machines_[owner_].sealed;
+    Sealed& sealed = machines_[primary_].sealed;
     if (sealed.turns.empty()) return;
     take_record(&sealed.first_turn, &sealed.turns);
   }
@@ -235,12 +235,12 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
     while (!turns.empty()) take_record(&first_turn, &turns);
   }
 
-  // A machine reads a record; for the owner that is the acknowledgement. False: nothing came.
+  // A machine reads a record; for the primary that is the acknowledgement. False: nothing came.
   bool read_next(size_t i) {
     LogMachine& machine = machines_[i];
     const SharedRecord* record = machine.next_record(log_);
     if (record == nullptr) return false;
-    const Status status = i == owner_ ? machine.commit(*record) : machine.follow(*record);
+    const Status status = i == primary_ ? machine.commit(*record) : machine.follow(*record);
     EXPECT_TRUE(status.ok()) << status.message();
     return status.ok();
   }
@@ -251,17 +251,17 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
   }
 
   // What is sealed and not in the log is lost; another machine goes on, after it has read all.
-  void change_office(size_t next) {
-    machines_[owner_].lose_office();
-    owner_ = machines_.size();
+  void change_primary(size_t next) {
+    machines_[primary_].demote();
+    primary_ = machines_.size();
     read_all();
-    owner_ = next;
-    machines_[owner_].take_office();
-    now_ns_ = std::max(now_ns_, machines_[owner_].keys->figures().instant_ns);
+    primary_ = next;
+    machines_[primary_].promote();
+    now_ns_ = std::max(now_ns_, machines_[primary_].keys->metrics().instant_ns);
   }
 
   void die(size_t i) {
-    if (i == owner_) change_office((i + 1) % machines_.size());
+    if (i == primary_) change_primary((i + 1) % machines_.size());
     pick(2) == 0 ? machines_[i].kill() : machines_[i].cut_power(pick(20));
     check_disk(machines_[i]);
     machines_[i].start();
@@ -277,7 +277,8 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       uint64_t at = record.first_turn;
       for (const std::string& bytes : record.turns) {
         if (at > turn) break;
-        const TurnBatch turn_alone{.first_turn = at, .turns = {&bytes, 1}, .stamp = "a stamp"};
+        const TurnBatch turn_alone{
+            .first_turn = at, .turns = {&bytes, 1}, .bookmark = "a bookmark"};
         EXPECT_TRUE(reference.keys->follow(turn_alone).ok());
         ++at;
       }
@@ -292,7 +293,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
                    {.databases = kDatabases, .follows = true});
     OpenReport report;
     ASSERT_TRUE(found.open(&report).ok());
-    const int64_t now_ns = found.figures().instant_ns;
+    const int64_t now_ns = found.metrics().instant_ns;
     const Model model = contents_of(&found, now_ns);
     const Model expected = expected_at(found.turn(), now_ns);
     for (size_t i = 0; i < model.size(); ++i) ASSERT_EQ(model[i], expected[i]) << "database " << i;
@@ -308,7 +309,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
       for (uint64_t n = pick(4); n > 0; --n) machines_[i].work(steady_ns_ += 1'000'000);
       if (pick(3) == 0) machines_[i].step_disk();
     }
-    if (pick(150) == 0) change_office(pick(machines_.size()));
+    if (pick(150) == 0) change_primary(pick(machines_.size()));
     if (pick(80) == 0) rewind();
     if (pick(60) == 0) die(pick(machines_.size()));
     if (pick(100) == 0) check_disk(machines_[pick(machines_.size())]);
@@ -316,7 +317,7 @@ class SharedLogTest : public ::testing::TestWithParam<uint64_t> {
 
   std::mt19937_64 random_;
   std::deque<LogMachine> machines_;
-  size_t owner_ = 0;
+  size_t primary_ = 0;
   std::vector<SharedRecord> log_;
   uint64_t newest_id_ = 0;
   std::set<uint64_t> ends_;  // turns with which some record has ended
@@ -331,7 +332,7 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
   start_all();
   for (int i = 0, end = steps(); i < end && !HasFatalFailure(); ++i) step();
   if (HasFatalFailure()) return;
-  while (!machines_[owner_].sealed.turns.empty()) append_record();
+  while (!machines_[primary_].sealed.turns.empty()) append_record();
   read_all();
   const uint64_t newest = log_.back().last_turn();
   const Model expected = expected_at(newest, now_ns_);
@@ -342,19 +343,19 @@ TEST_P(SharedLogTest, EveryMachineHoldsWhatTheLogHolds) {
   }
 }
 
-Keyspace& begin_as_owner(LogMachine* machine) {
+Keyspace& begin_as_primary(LogMachine* machine) {
   machine->start();
-  machine->take_office();
+  machine->promote();
   machine->keys->running().begin_command(kStartNs);
   for (int database = 0; database <= kDatabases; ++database) machine->keys->clear(database);
   return *machine->keys;
 }
 
-// A pass begins when all is committed. A value that it collects later, of a turn that is not
+// A write-back begins when all is committed. A value that it collects later, of a turn that is not
 // committed, must not reach the disk.
-TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
+TEST(SharedLog, AWriteBackWaitsForTheNewestTurnThatItHasCollected) {
   LogMachine machine(SIZE_MAX);
-  Keyspace& keys = begin_as_owner(&machine);
+  Keyspace& keys = begin_as_primary(&machine);
   const auto put = [&](int database, const std::string& key, const std::string& value) {
     Ref ref = keys.look_up(database, key);
     keys.put(&ref, Type::kString, value, 0);
@@ -372,25 +373,25 @@ TEST(SharedLog, APassWaitsForTheNewestTurnThatItHasCollected) {
   for (int64_t at = 2; at < 100; ++at) machine.work_and_step_disk(at);
   EXPECT_EQ(machine.written_back(), 0u);
   ASSERT_TRUE(keys.work().writing_back());
-  machine.lose_office();
+  machine.demote();
   EXPECT_EQ(contents_of(&keys, kStartNs)[2].at("k1").payload, "committed");
 
-  machine.take_office();
+  machine.promote();
   for (int64_t at = 100; at < 300; ++at) machine.work_and_step_disk(at * 1'000'000);
   EXPECT_EQ(machine.written_back(), 1u);
 }
 
 // Reads were later than the newest turn; who follows is no later than the turns that come.
-TEST(SharedLog, WhoLosesTheOfficeIsAtTheInstantOfTheNewestTurn) {
+TEST(SharedLog, WhoIsDemotedIsAtTheInstantOfTheNewestTurn) {
   LogMachine machine(SIZE_MAX);
-  Keyspace& keys = begin_as_owner(&machine);
+  Keyspace& keys = begin_as_primary(&machine);
   ASSERT_TRUE(keys.commit_turn().ok());
   ASSERT_TRUE(machine.commit({.id = 1, .first_turn = 1, .turns = {machine.sealed.turns[0]}}).ok());
   keys.running().begin_command(kStartNs + kNsPerS);
   EXPECT_FALSE(keys.look_up(0, "k1").exists());
   ASSERT_TRUE(keys.commit_turn().ok());
-  machine.lose_office();
-  EXPECT_EQ(keys.figures().instant_ns, kStartNs);
+  machine.demote();
+  EXPECT_EQ(keys.metrics().instant_ns, kStartNs);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SharedLogTest, ::testing::Values(0, 1, 2, 3, 4));

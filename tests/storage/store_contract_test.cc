@@ -125,16 +125,16 @@ TYPED_TEST(StoreContract, SyncTellsHowFarItCame) {
   EXPECT_EQ(this->store()->sync_state().synced_turn, 5u);
   ASSERT_STATUS_OK(this->store()->sync_now());
   EXPECT_EQ(this->store()->sync_state().synced_turn, 7u);
-  EXPECT_EQ(this->store()->figures().syncs, 2u);
+  EXPECT_EQ(this->store()->metrics().syncs, 2u);
 }
 
-TYPED_TEST(StoreContract, APassIsFoundAndItsTurnsAreGone) {
+TYPED_TEST(StoreContract, AWriteBackIsFoundAndItsTurnsAreGone) {
   ASSERT_STATUS_OK(this->store().append(1, 10));
   EXPECT_EQ(this->store().get(stored_key("a")), "absent");
   const StoreDriver::Changes changes{{stored_key("a"), stored_value("1")},
                                      {stored_key("b"), stored_value("2")}};
-  ASSERT_STATUS_OK(this->store().pass(changes, 7, 3 * kSecond));
-  EXPECT_EQ(this->store()->sync_state().synced_turn, 10u) << "a pass syncs the log";
+  ASSERT_STATUS_OK(this->store().write_back(changes, 7, 3 * kSecond));
+  EXPECT_EQ(this->store()->sync_state().synced_turn, 10u) << "a write-back syncs the log";
   this->open();
   EXPECT_EQ(this->store().report.written_back_turn, 7u);
   EXPECT_EQ(this->store().report.last_turn, 10u);
@@ -147,60 +147,60 @@ TYPED_TEST(StoreContract, APassIsFoundAndItsTurnsAreGone) {
   EXPECT_EQ(turns, turns_between(8, 10));
 }
 
-TYPED_TEST(StoreContract, LaterPassesWin) {
+TYPED_TEST(StoreContract, LaterWriteBacksWin) {
   const std::string a = stored_key("a");
   ASSERT_STATUS_OK(this->store().append(1, 3));
-  ASSERT_STATUS_OK(this->store().pass({{a, stored_value("1")}}, 1));
-  ASSERT_STATUS_OK(this->store().pass({{a, stored_value("2")}}, 2));
+  ASSERT_STATUS_OK(this->store().write_back({{a, stored_value("1")}}, 1));
+  ASSERT_STATUS_OK(this->store().write_back({{a, stored_value("2")}}, 2));
   EXPECT_EQ(this->store().get(a), stored_value("2"));
   StateSlice slice;
   slice.erase(a);
-  ASSERT_STATUS_OK(this->store().pass(std::move(slice), 3));
+  ASSERT_STATUS_OK(this->store().write_back(std::move(slice), 3));
   EXPECT_EQ(this->store().get(a), "absent");
   this->open();
   EXPECT_EQ(this->store().get(a), "absent");
   EXPECT_EQ(this->store().report.written_back_turn, 3u);
 }
 
-TYPED_TEST(StoreContract, SlicesOfAPassAreOne) {
+TYPED_TEST(StoreContract, SlicesOfAWriteBackAreOne) {
   std::map<std::string, std::string> wanted;
   for (int i = 0; i < 1000; ++i) wanted[stored_key(std::to_string(i))] = stored_value("v");
   StateSlice slice;
   for (const auto& [key, value] : wanted) {
     slice.put(key, value);
     if (slice.size() == 10) {
-      this->store()->add_to_pass(std::move(slice));
+      this->store()->add_to_write_back(std::move(slice));
       slice = StateSlice();
     }
   }
-  ASSERT_STATUS_OK(this->store().pass(StateSlice(), 0));
+  ASSERT_STATUS_OK(this->store().write_back(StateSlice(), 0));
   EXPECT_EQ(this->everything(), wanted);
 }
 
-TYPED_TEST(StoreContract, AnEmptyPassMovesTheTurnAndTheInstant) {
+TYPED_TEST(StoreContract, AnEmptyWriteBackMovesTheTurnAndTheInstant) {
   ASSERT_STATUS_OK(this->store().append(1, 2));
-  for (int i = 1; i <= 30; ++i) ASSERT_STATUS_OK(this->store().pass(StateSlice(), 2, i));
-  EXPECT_EQ(this->store()->figures().passes, 30u);
+  for (int i = 1; i <= 30; ++i) ASSERT_STATUS_OK(this->store().write_back(StateSlice(), 2, i));
+  EXPECT_EQ(this->store()->metrics().write_backs, 30u);
   this->open();
   EXPECT_EQ(this->store().report.written_back_turn, 2u);
   EXPECT_EQ(this->store().report.instant_ns, 30);
   EXPECT_TRUE(this->everything().empty()) << "a cursor shows records only";
 }
 
-TYPED_TEST(StoreContract, ErasesARangeButNotWhatTheSamePassPutsElsewhere) {
+TYPED_TEST(StoreContract, ErasesARangeButNotWhatTheSameWriteBackPutsElsewhere) {
   StoreDriver::Changes changes;
-  for (const Incarnation incarnation : {1u, 2u, 3u}) {
+  for (const Generation generation : {1u, 2u, 3u}) {
     for (int i = 0; i < 50; ++i) {
-      changes.emplace_back(stored_key(std::to_string(i), incarnation), stored_value("v"));
+      changes.emplace_back(stored_key(std::to_string(i), generation), stored_value("v"));
     }
   }
-  ASSERT_STATUS_OK(this->store().pass(changes, 0));
+  ASSERT_STATUS_OK(this->store().write_back(changes, 0));
   StateSlice slice;
   // Ranges come before the puts, in any order.
   slice.erase_range(stored_key_prefix(3), stored_key_prefix(4));
   slice.erase_range(stored_key_prefix(1), stored_key_prefix(2));
   slice.put(stored_key_prefix(0), stored_value("system"));
-  ASSERT_STATUS_OK(this->store().pass(std::move(slice), 0));
+  ASSERT_STATUS_OK(this->store().write_back(std::move(slice), 0));
   EXPECT_EQ(this->everything().size(), 51u);
   EXPECT_EQ(this->store().get(stored_key("7", 1)), "absent");
   EXPECT_EQ(this->store().get(stored_key("7", 2)), stored_value("v"));
@@ -213,9 +213,9 @@ TYPED_TEST(StoreContract, ACursorShowsOneMoment) {
   const std::string a = stored_key_prefix(1, 1ull << 50) + "a";
   const std::string b = stored_key_prefix(1, 2ull << 50) + "b";
   const std::string c = stored_key_prefix(1, 3ull << 50) + "c";
-  ASSERT_STATUS_OK(this->store().pass({{a, stored_value("1")}, {c, stored_value("3")}}, 0));
+  ASSERT_STATUS_OK(this->store().write_back({{a, stored_value("1")}, {c, stored_value("3")}}, 0));
   const auto cursor = this->store()->cursor();
-  ASSERT_STATUS_OK(this->store().pass({{b, stored_value("2")}, {c, stored_value("4")}}, 0));
+  ASSERT_STATUS_OK(this->store().write_back({{b, stored_value("2")}, {c, stored_value("4")}}, 0));
   cursor->seek(stored_key_prefix(1));
   ASSERT_TRUE(cursor->valid());
   EXPECT_EQ(cursor->key(), a);
@@ -234,11 +234,11 @@ TYPED_TEST(StoreContract, ACursorShowsOneMoment) {
 
 TYPED_TEST(StoreContract, ACheckpointOpensOnItsOwnAndGoesItsOwnWay) {
   ASSERT_STATUS_OK(this->store().append(1, 10));
-  ASSERT_STATUS_OK(this->store().pass({{stored_key("a"), stored_value("1")}}, 4, 5));
+  ASSERT_STATUS_OK(this->store().write_back({{stored_key("a"), stored_value("1")}}, 4, 5));
   const std::string path = this->form.checkpoint_path();
   ASSERT_STATUS_OK(this->store().checkpoint(path));
   ASSERT_STATUS_OK(this->store().append(11, 12));
-  ASSERT_STATUS_OK(this->store().pass({{stored_key("a"), stored_value("2")}}, 12));
+  ASSERT_STATUS_OK(this->store().write_back({{stored_key("a"), stored_value("2")}}, 12));
 
   StoreDriver copy(this->form.make_of_checkpoint(path));
   ASSERT_STATUS_OK(copy.open());
@@ -254,7 +254,7 @@ TYPED_TEST(StoreContract, ACheckpointOpensOnItsOwnAndGoesItsOwnWay) {
 
 TYPED_TEST(StoreContract, TheLogGoesOnBehindAnEmptyOne) {
   ASSERT_STATUS_OK(this->store().append(1, 3));
-  ASSERT_STATUS_OK(this->store().pass(StateSlice(), 3));
+  ASSERT_STATUS_OK(this->store().write_back(StateSlice(), 3));
   this->open();
   ASSERT_STATUS_OK(this->store().append(4, 5));
   this->open();

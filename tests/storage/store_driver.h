@@ -1,4 +1,5 @@
-// What tests of stores share: a directory that goes away, and a store whose passes are waited for.
+// What tests of stores share: a directory that goes away, and a store whose write-backs are waited
+// for.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,8 +40,8 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-inline std::string stored_key(const std::string& key, Incarnation incarnation = 1) {
-  return stored_key_prefix(incarnation, position_of(key, {1, 2})) + key;
+inline std::string stored_key(const std::string& key, Generation generation = 1) {
+  return stored_key_prefix(generation, key_order_of(key, {1, 2})) + key;
 }
 
 inline std::string stored_value(const std::string& payload, int64_t expire_at_ms = 0) {
@@ -80,17 +81,17 @@ class StoreDriver {
   }
 
   // One slice; keys in any order.
-  Status pass(Changes changes, uint64_t turn, int64_t instant_ns = 0) {
+  Status write_back(Changes changes, uint64_t turn, int64_t instant_ns = 0) {
     std::sort(changes.begin(), changes.end());
     StateSlice slice;
     for (const auto& [key, value] : changes) slice.put(key, value);
-    return pass(std::move(slice), turn, instant_ns);
+    return write_back(std::move(slice), turn, instant_ns);
   }
-  Status pass(StateSlice slice, uint64_t turn, int64_t instant_ns = 0) {
-    if (!slice.empty()) store_->add_to_pass(std::move(slice));
-    store_->finish_pass(turn, instant_ns);
-    wait([this] { return !store_->pass_state().running; });
-    return store_->pass_state().failure;
+  Status write_back(StateSlice slice, uint64_t turn, int64_t instant_ns = 0) {
+    if (!slice.empty()) store_->add_to_write_back(std::move(slice));
+    store_->finish_write_back(turn, instant_ns);
+    wait([this] { return !store_->write_back_state().running; });
+    return store_->write_back_state().failure;
   }
 
   Status checkpoint(const std::string& directory) {

@@ -15,40 +15,40 @@ namespace {
 
 constexpr HashSeed kSeed = {1, 2};
 
-// A table beside the simplest thing that orders keys by (position, key).
+// A table beside the simplest thing that orders keys by (key order, key).
 class TableModel : public ::testing::Test {
  protected:
-  using Place = std::pair<Position, std::string>;
+  using Place = std::pair<KeyOrder, std::string>;
 
   void put(const std::string& key, const std::string& value) {
-    const Position position = position_of(key, kSeed);
-    Entry* entry = table_.find(position, key);
-    if (entry == nullptr) entry = table_.insert(position, key, value.size());
+    const KeyOrder key_order = key_order_of(key, kSeed);
+    Entry* entry = table_.find(key_order, key);
+    if (entry == nullptr) entry = table_.insert(key_order, key, value.size());
     table_.set_value(entry, value, false);
     entry->flags |= Entry::kPresent;
-    model_[{position, key}] = value;
+    model_[{key_order, key}] = value;
   }
 
   void erase(const std::string& key) {
-    const Position position = position_of(key, kSeed);
-    if (Entry* entry = table_.find(position, key)) table_.erase(entry);
-    model_.erase({position, key});
+    const KeyOrder key_order = key_order_of(key, kSeed);
+    if (Entry* entry = table_.find(key_order, key)) table_.erase(entry);
+    model_.erase({key_order, key});
   }
 
   // Walks the segments in order and compares what they hold with the model's range.
   void expect_same() {
     ASSERT_EQ(table_.entries(), model_.size());
-    Position position = 0;
+    KeyOrder key_order = 0;
     size_t seen = 0;
     auto expected = model_.begin();
     do {
-      const Segment* segment = table_.segment_at(position);
-      ASSERT_EQ(segment->begin, position);
+      const Segment* segment = table_.segment_at(key_order);
+      ASSERT_EQ(segment->begin, key_order);
       std::map<Place, std::string> here;
       for (size_t i = 0; i < segment->bucket_count(); ++i) {
         for (const Entry* entry = segment->buckets[i]; entry != nullptr; entry = entry->next) {
-          ASSERT_EQ(segment->bucket_of(entry->position), i);
-          here[{entry->position, std::string(entry->key())}] = std::string(entry->value());
+          ASSERT_EQ(segment->bucket_of(entry->key_order), i);
+          here[{entry->key_order, std::string(entry->key())}] = std::string(entry->value());
         }
       }
       ASSERT_EQ(here.size(), segment->count);
@@ -59,18 +59,18 @@ class TableModel : public ::testing::Test {
         ++expected;
       }
       seen += here.size();
-      position = segment->last() + 1;
-    } while (position != 0);
+      key_order = segment->last() + 1;
+    } while (key_order != 0);
     ASSERT_EQ(seen, model_.size());
   }
 
   size_t segments() const {
     size_t count = 0;
-    Position position = 0;
+    KeyOrder key_order = 0;
     do {
-      position = table_.segment_at(position)->last() + 1;
+      key_order = table_.segment_at(key_order)->last() + 1;
       ++count;
-    } while (position != 0);
+    } while (key_order != 0);
     return count;
   }
 
@@ -135,20 +135,20 @@ TEST_F(TableModel, StaysEqualWhileItGrowsAndShrinks) {
         continue;
       }
       if (random_() % 400 != 0) continue;
-      table_.mark_dirty(table_.find(position_of(key, kSeed), key));
+      table_.mark_dirty(table_.find(key_order_of(key, kSeed), key));
       dirty.insert(key);
     }
     expect_same();
     std::vector<Entry*> taken;
-    for (Position position = 0;;) {
-      Segment* segment = table_.segment_at(position);
-      const Position last = table_.take_dirty(segment, position, random_() % 500, &taken);
-      if (last == ~Position{0}) break;
-      position = last + 1;
+    for (KeyOrder key_order = 0;;) {
+      Segment* segment = table_.segment_at(key_order);
+      const KeyOrder last = table_.take_dirty(segment, key_order, random_() % 500, &taken);
+      if (last == ~KeyOrder{0}) break;
+      key_order = last + 1;
     }
     ASSERT_EQ(taken.size(), dirty.size());
     EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end(), [](const Entry* a, const Entry* b) {
-      return a->position < b->position;
+      return a->key_order < b->key_order;
     }));
     dirty.clear();
   }
@@ -158,20 +158,20 @@ TEST_F(TableModel, RangesAreFoundAndForgotten) {
   for (int i = 0; i < 3'000; ++i) {
     const std::string key = std::to_string(i);
     put(key, "v");
-    table_.mark_dirty(table_.find(position_of(key, kSeed), key));
+    table_.mark_dirty(table_.find(key_order_of(key, kSeed), key));
   }
-  const Position first = Position{5} << 60, last = (Position{9} << 60) + 12345;
+  const KeyOrder first = KeyOrder{5} << 60, last = (KeyOrder{9} << 60) + 12345;
   std::vector<Entry*> found;
   size_t forgotten = 0;
-  for (Position position = first; position <= last;) {
-    Segment* segment = table_.segment_at(position);
+  for (KeyOrder key_order = first; key_order <= last;) {
+    Segment* segment = table_.segment_at(key_order);
     Table::append_range(segment, first, last, &found);
     forgotten += table_.forget_dirty(segment, first, last);
-    position = segment->last() + 1;
+    key_order = segment->last() + 1;
   }
   std::vector<Place> places;
   for (const Entry* entry : found) {
-    places.emplace_back(entry->position, entry->key());
+    places.emplace_back(entry->key_order, entry->key());
     EXPECT_TRUE(entry->clean());
   }
   std::vector<Place> expected;
@@ -192,15 +192,15 @@ TEST(ElementTable, ListsLeaveNothingBehind) {
     for (uint64_t i = 0; i < 2'000; ++i) {
       std::string member;
       put_u64_be(&member, i * kSequenceStep);
-      entries.push_back(table.insert(position_of_element(id, member, kSeed), member, 0));
+      entries.push_back(table.insert(key_order_of_element(id, member, kSeed), member, 0));
     }
-    ASSERT_NE(table.segment_at(first_position(id)), table.segment_at(last_position(id)));
+    ASSERT_NE(table.segment_at(first_key_order(id)), table.segment_at(last_key_order(id)));
     if (id % 3 != 0) continue;
     for (Entry* entry : entries) table.erase(entry);
     entries.clear();
   }
   for (Entry* entry : entries) table.erase(entry);
-  EXPECT_EQ(table.segment_at(0)->last(), ~Position{0});
+  EXPECT_EQ(table.segment_at(0)->last(), ~KeyOrder{0});
   EXPECT_EQ(table.entries(), 0u);
   EXPECT_LT(table.bytes(), empty + 10'000);
 }
@@ -211,22 +211,22 @@ TEST_F(TableModel, KeepsDirtyEntriesOverSplits) {
     const std::string key = std::to_string(i);
     put(key, "v");
     if (i % 3 != 0) continue;
-    table_.mark_dirty(table_.find(position_of(key, kSeed), key));
+    table_.mark_dirty(table_.find(key_order_of(key, kSeed), key));
     ++marked;
   }
   EXPECT_EQ(table_.dirty(), marked);
   std::vector<Entry*> taken;
-  Position position = 0;
+  KeyOrder key_order = 0;
   do {
-    Segment* segment = table_.segment_at(position);
+    Segment* segment = table_.segment_at(key_order);
     const size_t before = taken.size();
     EXPECT_EQ(table_.take_dirty(segment, segment->begin, SIZE_MAX, &taken), segment->last());
     for (size_t i = before; i < taken.size(); ++i) {
-      EXPECT_GE(taken[i]->position, segment->begin);
-      EXPECT_LE(taken[i]->position, segment->last());
+      EXPECT_GE(taken[i]->key_order, segment->begin);
+      EXPECT_LE(taken[i]->key_order, segment->last());
     }
-    position = segment->last() + 1;
-  } while (position != 0);
+    key_order = segment->last() + 1;
+  } while (key_order != 0);
   EXPECT_EQ(taken.size(), marked);
   EXPECT_EQ(table_.dirty(), 0u);
 }
@@ -238,7 +238,7 @@ TEST_F(TableModel, LargeEntriesAreDestroyedInMoreSteps) {
     const std::string value(value_bytes, 'v');
     for (int i = 0; i < 3'000; ++i) {
       const std::string key = std::to_string(i);
-      Entry* entry = table.insert(position_of(key, kSeed), key, value_bytes);
+      Entry* entry = table.insert(key_order_of(key, kSeed), key, value_bytes);
       table.set_value(entry, value, false);
     }
     size_t steps = 1;
@@ -256,7 +256,7 @@ TEST_F(TableModel, ValuesMoveBetweenBlockAndOutside) {
   }
 }
 
-TEST(Position, SlotsAreThoseOfRedisCluster) {
+TEST(KeyOrder, SlotsAreThoseOfRedisCluster) {
   EXPECT_EQ(hash_slot("123456789"), 12739);
   EXPECT_EQ(hash_slot("foo"), 12182);
   EXPECT_EQ(hash_slot("lim:000000012345"), 8143);
@@ -267,14 +267,14 @@ TEST(Position, SlotsAreThoseOfRedisCluster) {
   EXPECT_EQ(hash_slot("foo{bar}{zap}"), hash_slot("bar"));
 }
 
-TEST(Position, CursorsFitADoubleAndKeepTheOrder) {
-  const Position low = position_of("a", kSeed);
-  EXPECT_LT(cursor_of(~Position{0}), uint64_t{1} << 53);
-  EXPECT_LE(position_of_cursor(cursor_of(low)), low);
+TEST(KeyOrder, CursorsFitADoubleAndKeepTheOrder) {
+  const KeyOrder low = key_order_of("a", kSeed);
+  EXPECT_LT(cursor_of(~KeyOrder{0}), uint64_t{1} << 53);
+  EXPECT_LE(key_order_of_cursor(cursor_of(low)), low);
 }
 
 // The reference vector of SipHash-2-4: key 00..0f, message 00..0e.
-TEST(Position, HashIsSipHash24) {
+TEST(KeyOrder, HashIsSipHash24) {
   std::string message;
   for (char i = 0; i < 15; ++i) message.push_back(i);
   EXPECT_EQ(siphash24(message, {0x0706050403020100, 0x0f0e0d0c0b0a0908}), 0xa129ca6149be45e5);

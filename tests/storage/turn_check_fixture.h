@@ -10,9 +10,9 @@
 
 namespace weir::storage {
 
-inline constexpr Incarnation kFirst = 1;  // of database 0
-inline constexpr Incarnation kNext = kDatabases + 2;
-inline constexpr Incarnation kNobodys = 77;
+inline constexpr Generation kFirst = 1;  // of database 0
+inline constexpr Generation kNext = kDatabases + 2;
+inline constexpr Generation kNobodys = 77;
 
 inline std::string varints(std::initializer_list<uint64_t> numbers) {
   std::string bytes;
@@ -24,7 +24,7 @@ inline ValueView system_value(std::string_view payload) {
   return {.type = Type::kSystem, .expire_at_ms = 0, .payload = payload};
 }
 
-// A keyspace that follows. It has databases and a list, 1, of which the set "s" is the owner.
+// A keyspace that follows. It has databases and a list, 1, of which the set "s" is the header.
 class TurnCheckTest : public ::testing::Test {
  protected:
   TurnCheckTest() {
@@ -48,22 +48,22 @@ class TurnCheckTest : public ::testing::Test {
   }
   void begin(int64_t instant_ns = kStartNs) { writer_.begin(instant_ns); }
   void put_system(std::string_view name, const std::string& payload) {
-    writer_.put(kSystemIncarnation, name, system_value(payload));
+    writer_.put(kSystemGeneration, name, system_value(payload));
   }
   void put_database(const std::string& name, std::initializer_list<uint64_t> numbers) {
     put_system("db/" + name, varints(numbers));
   }
-  void put(Incarnation incarnation, std::string_view key, Type type, const std::string& payload,
+  void put(Generation generation, std::string_view key, Type type, const std::string& payload,
            int64_t expire_at_ms = 0) {
-    writer_.put(incarnation, key, {.type = type, .expire_at_ms = expire_at_ms, .payload = payload});
+    writer_.put(generation, key, {.type = type, .expire_at_ms = expire_at_ms, .payload = payload});
   }
-  void put_element(Incarnation incarnation, const std::string& name) {
-    put(incarnation, name, Type::kElement, std::string(8, '\1') + "v");
+  void put_element(Generation generation, const std::string& name) {
+    put(generation, name, Type::kElement, std::string(8, '\1') + "v");
   }
 
   Status follow(const std::string& record) {
     return keys_->follow(
-        {.first_turn = keys_->turn() + 1, .turns = {&record, 1}, .stamp = "a stamp"});
+        {.first_turn = keys_->turn() + 1, .turns = {&record, 1}, .bookmark = "a bookmark"});
   }
   Status follow_written() { return follow(std::string(writer_.bytes())); }
   void expect_refused(const std::string& why, int line = __builtin_LINE()) {

@@ -14,7 +14,7 @@ TEST_F(TurnCheckTest, WhatAnOwnerWritesIsTaken) {
   put_database("2", {kFirst + 1, 7});
   put_system("next-incarnation", varints({kNext + 2}));
   put_system("next-elements-id", varints({9000}));
-  writer_.erase(kSystemIncarnation, "script/3");
+  writer_.erase(kSystemGeneration, "script/3");
   put_system("script/4", "anything");
   put(kNext, "k", Type::kString, "v", 1'800'000'000'000);
   put(kNext + 1, "gone", Type::kString, "v");
@@ -45,10 +45,10 @@ TEST_F(TurnCheckTest, BytesThatAreNoTurn) {
 TEST_F(TurnCheckTest, DatabasesThatCannotBe) {
   begin();
   put_database("0", {0, 1});  // the system records'
-  expect_refused("impossible incarnation");
+  expect_refused("impossible generation");
   begin();
   put_database("0", {kFirst | kElementsBit, 1});  // the elements of its own
-  expect_refused("impossible incarnation");
+  expect_refused("impossible generation");
   begin();
   put_database("0", {kFirst + 1, 1});
   expect_refused("the same contents");
@@ -73,7 +73,7 @@ TEST_F(TurnCheckTest, DatabasesThatCannotBe) {
   put_system("db/0", "");
   expect_refused("a database that is none");
   begin();
-  writer_.erase(kSystemIncarnation, "db/0");
+  writer_.erase(kSystemGeneration, "db/0");
   expect_refused("never erased");
 }
 
@@ -137,7 +137,7 @@ TEST_F(TurnCheckTest, RecordsOfNoDatabase) {
   put_system("script/1", "late");
   expect_refused("after others");
   begin();
-  put(kSystemIncarnation, "script/1", Type::kString, "v");
+  put(kSystemGeneration, "script/1", Type::kString, "v");
   expect_refused("a system record that is none");
 }
 
@@ -152,7 +152,7 @@ TEST_F(TurnCheckTest, ValuesOfNoType) {
   expect_refused("expires before time began");
 }
 
-TEST_F(TurnCheckTest, OwnersThatDoNotOwn) {
+TEST_F(TurnCheckTest, HeadersThatNameNoListsOfTheirOwn) {
   for (const std::string& payload : {varints({0}), varints({19}), varints({1}), varints({1, 0}),
                                      varints({1, kElementsIdMax + 1}), std::string()}) {
     begin();
@@ -168,7 +168,7 @@ TEST_F(TurnCheckTest, OwnersThatDoNotOwn) {
 }
 
 TEST_F(TurnCheckTest, ElementsOfNoList) {
-  constexpr Incarnation kElements = kFirst | kElementsBit;
+  constexpr Generation kElements = kFirst | kElementsBit;
   begin();
   put_element(kElements, varints({0}) + "m");
   expect_refused("an element of no list");
@@ -201,7 +201,7 @@ TEST_F(TurnCheckTest, ABadTurnTakesTheWholeBatchWithIt) {
   begin(kStartNs + 2);
   put(kNobodys, "k", Type::kString, "v");
   turns.emplace_back(writer_.bytes());
-  const Status status = keys_->follow({.first_turn = 2, .turns = turns, .stamp = "a stamp"});
+  const Status status = keys_->follow({.first_turn = 2, .turns = turns, .bookmark = "a bookmark"});
   EXPECT_TRUE(status.is_refusal());
   EXPECT_EQ(status.message().find("turn 3: a turn's record names a database"), 0u)
       << status.message();

@@ -1,4 +1,4 @@
-// The keyspace's work in pieces: how many looks one takes, and what is left when time is up.
+// The keyspace's work in pieces: how many work units one takes, and what is left when time is up.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -31,7 +31,7 @@ class WorkTest : public KeyspaceTest {
 };
 
 // A segment's dirty entries at most, whatever the turn has changed.
-TEST_F(WorkTest, APieceOfCollectingEndsWithTheSegmentThatPassesItsLooks) {
+TEST_F(WorkTest, APieceOfCollectingEndsWithTheSegmentThatPassesItsUnits) {
   disk_->deferred = true;  // so the end of the collecting is seen
   start();
   fill(kKeys);
@@ -41,18 +41,18 @@ TEST_F(WorkTest, APieceOfCollectingEndsWithTheSegmentThatPassesItsLooks) {
   EXPECT_GE(pieces, kKeys / kSegmentMax);
 }
 
-TEST_F(WorkTest, APieceOfSettlingTakesAsManyEntriesAsLooks) {
+TEST_F(WorkTest, APieceOfSettlingTakesAsManyEntriesAsUnits) {
   fill(kKeys);
   keys_->work().write_back_now();
   size_t pieces = 0;
-  for (size_t before = keys_->figures().unwritten; before > 0;) {
+  for (size_t before = keys_->metrics().unwritten; before > 0;) {
     one_piece();
-    const size_t left = keys_->figures().unwritten;
-    ASSERT_LE(before - left, Work::kLooksPerPiece);
+    const size_t left = keys_->metrics().unwritten;
+    ASSERT_LE(before - left, Work::kUnitsPerPiece);
     pieces += left < before ? 1 : 0;
     before = left;
   }
-  EXPECT_GE(pieces, kKeys / Work::kLooksPerPiece);
+  EXPECT_GE(pieces, kKeys / Work::kUnitsPerPiece);
 }
 
 TEST_F(WorkTest, AClearedDatabaseIsDestroyedInPieces) {
@@ -67,10 +67,10 @@ TEST_F(WorkTest, AClearedDatabaseIsDestroyedInPieces) {
     if (const auto part = one_piece()) ++parts[*part];
     ASSERT_LT(++pieces, 1'000u);
   } while (keys_->work().wanted() || keys_->work().writing_back());
-  EXPECT_GE(parts[WorkPart::kFree], kKeys / (Work::kLooksPerPiece + kSegmentMax));
+  EXPECT_GE(parts[WorkPart::kFree], kKeys / (Work::kUnitsPerPiece + kSegmentMax));
 }
 
-// A sweep that takes all the time leaves some to write-back, and the other way about.
+// An eviction scan that takes all the time leaves some to write-back, and the other way about.
 TEST_F(WorkTest, PartsTakeTurnsHoweverEarlyRoundsEnd) {
   options_.memory_bytes_max = 1 << 20;
   start();
@@ -82,10 +82,10 @@ TEST_F(WorkTest, PartsTakeTurnsHoweverEarlyRoundsEnd) {
     if (i % 10 == 0) fill(100, "more" + std::to_string(i) + "-");
   }
   EXPECT_GE(parts[WorkPart::kWriteBack], 10u);
-  EXPECT_GE(parts[WorkPart::kSweep], 10u);
+  EXPECT_GE(parts[WorkPart::kEviction], 10u);
 }
 
-// What a round had no time for is owed in the next; the debt has a bound.
+// What a round had no time for is owed in the next; what is owed has a bound.
 TEST_F(WorkTest, WhatIsOwedStaysOwed) {
   fill(20'000);
   keys_->work().write_back_now();

@@ -1,5 +1,5 @@
-// A pass while the table that it walks changes. The memory store ends the process where a pass
-// hands over keys that do not ascend.
+// A write-back while the table that it walks changes. The memory store ends the process where a
+// write-back hands over keys that do not ascend.
 #include "storage/memtable/write_back.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class WriteBackTest : public ::testing::Test {
     tables_.push_back(std::make_unique<Table>(7));
     for (size_t i = 0; i < kEntries; ++i) {
       const std::string key = "k" + std::to_string(i);
-      Entry* entry = table().insert(position_of(key, disk_->seed), key, 1);
+      Entry* entry = table().insert(key_order_of(key, disk_->seed), key, 1);
       table().set_value(entry, "1", false);
       entry->flags |= Entry::kPresent;
       entries_.push_back(entry);
@@ -31,13 +31,13 @@ class WriteBackTest : public ::testing::Test {
     table().mark_dirty(entry);
     ++write_back_.dirty;
   }
-  size_t step(size_t looks = 1) { return write_back_.step(looks, 0, end_, tables_, &store_); }
+  size_t step(size_t units = 1) { return write_back_.step(units, 0, end_, tables_, &store_); }
   void finish() {
     for (int i = 0; i < 10'000 && write_back_.running(); ++i) step();
     ASSERT_FALSE(write_back_.running());
     ASSERT_TRUE(write_back_.failure().ok());
   }
-  void pass() {
+  void write_back() {
     write_back_.begin(++end_.turn, 0, {}, &store_);
     end_.logged_turn = end_.turn;
     finish();
@@ -51,14 +51,14 @@ class WriteBackTest : public ::testing::Test {
   LogEnd end_{.turn = 1, .logged_turn = 1};
 };
 
-// The segment at which the pass stands is united with the one before it, which was changed again
-// since it was passed.
+// The segment at which the write-back stands is united with the one before it, which was changed
+// again since it was passed.
 TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
-  const Position middle = table().segment_at(0)->last() + 1;
-  ASSERT_EQ(table().segment_at(middle)->last(), ~Position{0}) << "more than two segments";
+  const KeyOrder middle = table().segment_at(0)->last() + 1;
+  ASSERT_EQ(table().segment_at(middle)->last(), ~KeyOrder{0}) << "more than two segments";
   std::vector<Entry*> lower;
   std::vector<Entry*> upper;
-  for (Entry* entry : entries_) (entry->position < middle ? lower : upper).push_back(entry);
+  for (Entry* entry : entries_) (entry->key_order < middle ? lower : upper).push_back(entry);
   mark_dirty(lower.front());
   write_back_.begin(end_.turn, 0, {}, &store_);
   step();
@@ -73,7 +73,7 @@ TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
   finish();
   EXPECT_EQ(write_back_.dirty, 1u);
   EXPECT_TRUE(lower.front()->has(Entry::kDirty));
-  pass();
+  write_back();
   EXPECT_EQ(write_back_.dirty, 0u);
   EXPECT_EQ(table().dirty(), 0u);
   EXPECT_TRUE(lower.front()->clean());
@@ -83,7 +83,7 @@ TEST_F(WriteBackTest, PassesNoEntryTwiceWhenSegmentsAreUnited) {
 
 // A segment of 512 entries may hold gigabytes.
 TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
-  constexpr size_t kLooks = 1000, kValueBytes = 64 << 10;
+  constexpr size_t kUnits = 1000, kValueBytes = 64 << 10;
   const std::string value(kValueBytes, 'v');
   for (Entry* entry : entries_) {
     table().set_value(entry, value, false);
@@ -92,20 +92,20 @@ TEST_F(WriteBackTest, AStepEndsWithinASegmentOfLargeEntries) {
   write_back_.begin(end_.turn, 0, {}, &store_);
   size_t most = 0, steps = 0;
   for (size_t before = 0; write_back_.dirty > 0; before = write_back_.writing_bytes()) {
-    const size_t looked = step(kLooks);
+    const size_t spent = step(kUnits);
     const size_t taken = write_back_.writing_bytes() - before;
-    EXPECT_GE(looked, taken / WriteBack::kBytesPerLook);
+    EXPECT_GE(spent, taken / WriteBack::kBytesPerUnit);
     most = std::max(most, taken);
     ASSERT_LE(++steps, kEntries);
   }
-  EXPECT_LE(most, kLooks * WriteBack::kBytesPerLook + 2 * kValueBytes);
+  EXPECT_LE(most, kUnits * WriteBack::kBytesPerUnit + 2 * kValueBytes);
   finish();
   EXPECT_EQ(disk_->state->size(), kEntries);
 }
 
-// What is made dirty again while the pass stands within its segment is of the next pass, so that
-// this one ends.
-TEST_F(WriteBackTest, APassEndsThoughItsSegmentIsChangedAgainAndAgain) {
+// What is made dirty again while the write-back stands within its segment is of the next
+// write-back, so that this one ends.
+TEST_F(WriteBackTest, AWriteBackEndsThoughItsSegmentIsChangedAgainAndAgain) {
   for (Entry* entry : entries_) mark_dirty(entry);
   write_back_.begin(end_.turn, 0, {}, &store_);
   for (size_t steps = 0; write_back_.running(); ++steps) {
@@ -116,18 +116,18 @@ TEST_F(WriteBackTest, APassEndsThoughItsSegmentIsChangedAgainAndAgain) {
     }
   }
   EXPECT_EQ(write_back_.dirty, kEntries);
-  pass();
+  write_back();
   EXPECT_EQ(write_back_.dirty, 0u);
 }
 
-// What a united segment holds from where the pass stands is of this pass.
+// What a united segment holds from where the write-back stands is of this write-back.
 TEST_F(WriteBackTest, TakesTheRestOfAUnitedSegment) {
-  const Position middle = table().segment_at(0)->last() + 1;
+  const KeyOrder middle = table().segment_at(0)->last() + 1;
   write_back_.begin(end_.turn, 0, {}, &store_);
   step();
   size_t upper = 0;
   for (Entry* entry : entries_) {
-    if (entry->position < middle || ++upper > 10) {
+    if (entry->key_order < middle || ++upper > 10) {
       table().erase(entry);
     } else {
       mark_dirty(entry);

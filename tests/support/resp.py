@@ -95,7 +95,7 @@ def pairs(flat):
     return dict(zip(words[::2], words[1::2]))
 
 
-def figures(info):
+def metrics(info):
     """INFO's reply as a dict."""
     return dict(line.split(":", 1) for line in info.decode().splitlines() if ":" in line)
 

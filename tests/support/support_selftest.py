@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.certificates import Certificates  # noqa: E402
 from support.processes import CannotStart, Program, free_port  # noqa: E402
-from support.resp import Client, Refused, ask, decode, encode, figures, pairs  # noqa: E402
+from support.resp import Client, Refused, ask, decode, encode, metrics, pairs  # noqa: E402
 from support.servers import Redis, Server, answers, need_redis  # noqa: E402
 from support.waiting import wait_until  # noqa: E402
 
@@ -83,7 +83,7 @@ class Bytes(unittest.TestCase):
 
     def test_names_and_values(self):
         self.assertEqual(pairs([b"a", 1, "b", [b"c"]]), {"a": 1, "b": [b"c"]})
-        self.assertEqual(figures(b"# Section\r\na:1\r\nb:x:y\r\n\r\n"), {"a": "1", "b": "x:y"})
+        self.assertEqual(metrics(b"# Section\r\na:1\r\nb:x:y\r\n\r\n"), {"a": "1", "b": "x:y"})
 
 
 class InFolder(unittest.TestCase):

@@ -17,6 +17,7 @@ import classes
 from references import check_links, check_references, check_sections
 from sources import CPP, read_tree, top_level_names
 from torn import check_torn
+from words import check_identifiers
 
 CODE_FOLDERS = {"base", "server", "resp", "storage", "algorithms"}
 FOLDERS = CODE_FOLDERS | {"tests", "tools", "clients"}
@@ -34,7 +35,7 @@ FLOORS = {
     "server": [
         ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
         ["waiting", "pubsub", "tracking", "acl", "rdb"],
-        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["upkeep"],
+        ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["offline"],
         ["http"], ["net"],
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
@@ -97,7 +98,7 @@ LONG_FILES = {"server/config/config_options.cc": "a table: one row per option, a
 # files are all of one kind, and are found by their names.
 FOLDER_FILES_MAX = 45
 LARGE_FOLDERS = {
-    "server/commands": "a file for each family of commands",
+    "server/commands": "a file for each list of commands",
     "algorithms": "a file for each algorithm",
 }
 
@@ -352,7 +353,7 @@ def check_architecture(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length, check_folder_size, check_function_length,
-         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn,
+         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn, check_identifiers,
          check_references, check_links, check_sections, check_architecture]
 
 

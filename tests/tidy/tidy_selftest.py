@@ -198,6 +198,12 @@ FAULTS = [
     ("server/core/run/b.cc", '// docs/page.md, "Gone", has more.\n', 'docs/page.md has no section "Gone"'),
     ("docs/b.md", 'See page.md section "Gone".\n', 'page.md has no section "Gone"'),
     ("server/core/run/b.cc", comment_of("", 101), "a comment of 101 columns"),
+    ("server/net/b.cc", "std::list<int> tcp_doors_;\n", "tcp_doors_: not doors but listening socket"),
+    ("server/core/run/b.h", "#pragma once\nclass HeldReplies;\n", "HeldReplies: not held replies but pending replies"),
+    ("tests/server/b_test.cc", "TEST(MetricText, AStrangerSeesNone) {}\n", "not stranger but unauthenticated"),
+    ("server/commands/b.cc", "for (const int kFamily : all) {}\n", "not family but command list"),
+    ("storage/shared_logs/upkeep.cc", "", "upkeep: not upkeep but offline tools"),
+    ("tests/server/b.cc", "int read(const INFOFigures& a);\n", "INFOFigures: not figures but metric"),
 ]
 
 
@@ -288,6 +294,17 @@ class TidyTest(unittest.TestCase):
         self.write("tests/server/limiter/take/b.cc", "// The invariants of far.h.\n")
         self.write("docs/b.md", "`take/far.h` [1](page.md#the-one-thing) [2](#b) [3](https://a.b/c) [4](../server)\n# B\n")
         self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_words_that_mean_what_they_say(self):
+        self.write("server/net/b.cc", "// The door to it, by a stranger; a family.\nauto a = \"figures\";\n"
+                   "int indoor, outdoors, configured, sin_family, held, tail, Translated;\n")
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+
+    def test_words_of_a_shard(self):
+        self.write("storage/replication/b.cc", "int fold_, kBeatNs;\nvoid take_office();\nint folder, heartbeat, official;\n")
+        self.assertEqual([entry[1:] for entry in tidy.complaints(self.root)[1]], [
+            (1, "fold_: not fold but log state"), (1, "kBeatNs: not beat but heartbeat"),
+            (2, "take_office: not office but role: promoted, demoted, primary")])
 
     def test_names_the_line(self):
         self.write("server/core/run/b.cc", '/* a\n b */\nauto c = R"(\n)";\nint a = rand();\n')

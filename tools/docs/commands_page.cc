@@ -14,7 +14,7 @@
 #include "server/command/command_facts.h"
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace {
 
@@ -204,7 +204,7 @@ void print_command(const Command& command) {
 }  // namespace
 
 int main() {
-  const weir::server::CommandTable table{weir::server::shard_command_families()};
+  const weir::server::CommandTable table{weir::server::shard_command_lists()};
   std::map<std::string_view, std::vector<const Command*>> groups;
   for (const Command* command : table.all()) {
     const auto subcommands = table.subcommands(*command);

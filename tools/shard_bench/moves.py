@@ -1,4 +1,4 @@
-"""Clients through changes of office: how long a request takes, with all that it has to do again."""
+"""Clients through switchovers: how long a request takes, with all that it has to do again."""
 
 import threading
 import time
@@ -11,10 +11,10 @@ class Asker(threading.Thread):
     """Sends so many requests a second; one that is refused or cut off is sent to the other member until
     it is granted, and has taken as long as all of that."""
 
-    def __init__(self, members, owner, per_second, number):
+    def __init__(self, members, primary, per_second, number):
         super().__init__(daemon=True)
         self.members = members
-        self.at = members.index(owner)
+        self.at = members.index(primary)
         self.interval_s = 1 / per_second
         self.key = f"move:{number}"
         self.took_s = []
@@ -44,28 +44,28 @@ class Asker(threading.Thread):
             time.sleep(max(0.0, due_s - time.monotonic()))
 
 
-def hand_over(members, owner_of):
-    """Moves the office, and answers when the other member serves."""
-    owner = owner_of()
-    other = next(member for member in members if member is not owner)
+def switch_over(members, primary_of):
+    """Makes a switchover, and answers when the other member serves."""
+    primary = primary_of()
+    other = next(member for member in members if member is not primary)
     node = other.ask("SENTINEL", "MYID")
-    while owner_of() is not other:
+    while primary_of() is not other:
         try:
-            if owner_of() is owner:
-                owner.ask("WEIR", "HANDOVER", node)
+            if primary_of() is primary:
+                primary.ask("WEIR", "SWITCHOVER", node)
         except (OSError, Refused):
             pass  # its clients are sent away when it has gone; a member that has just begun is not known yet
         time.sleep(0.01)
 
 
-def through_hand_overs(members, owner_of, moves, per_second, callers=20):
+def through_switchovers(members, primary_of, moves, per_second, callers=20):
     """The seconds of each request, in order of size."""
-    askers = [Asker(members, owner_of(), per_second / callers, number) for number in range(callers)]
+    askers = [Asker(members, primary_of(), per_second / callers, number) for number in range(callers)]
     for asker in askers:
         asker.start()
     for _ in range(moves):
         time.sleep(1.5)
-        hand_over(members, owner_of)
+        switch_over(members, primary_of)
     time.sleep(1)
     for asker in askers:
         asker.ended = True

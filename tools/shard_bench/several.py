@@ -1,4 +1,4 @@
-"""Several shards on one engine, each with an owner and a standby: what a grant costs, and how long it takes."""
+"""Several shards on one engine, each with a primary and a standby: what a grant costs, and how long it takes."""
 
 import time
 
@@ -19,12 +19,12 @@ class Shard:
         for member in self.members:
             member.start()
         end = time.monotonic() + SERVED_S
-        while self.owner() is None:
+        while self.primary() is None:
             if time.monotonic() > end:
                 raise NotServed(self.members[0].shard)
             time.sleep(0.05)
 
-    def owner(self):
+    def primary(self):
         return next((member for member in self.members if member.serves()), None)
 
     def kill(self):
@@ -35,7 +35,7 @@ class Shard:
 def loads(shards, seconds, *options, rate=None):
     """The load generators, each with its part of the rate; None: as fast as they can."""
     paced = ("--rate", rate // len(shards)) if rate else ()
-    return [figures.start_load(shard.owner().port, "--seconds", seconds, *paced, *options) for shard in shards]
+    return [figures.start_load(shard.primary().port, "--seconds", seconds, *paced, *options) for shard in shards]
 
 
 def latency_us(shards, seconds, percentile):
@@ -45,12 +45,12 @@ def latency_us(shards, seconds, percentile):
 
 
 def costs_us(shards, engine, seconds, *options, rate=None):
-    """Grants a second, and processor time of each: (owners, standbys, engine)."""
+    """Grants a second, and processor time of each: (primaries, standbys, engine)."""
     running = loads(shards, seconds + 1.5, *options, rate=rate)
     time.sleep(1)
-    owners = [shard.owner().process.pid for shard in shards]
-    others = [member.process.pid for shard in shards for member in shard.members if member.process.pid not in owners]
-    uses = [figures.Use(pids) for pids in (owners, others, engine.processes())]
+    primaries = [shard.primary().process.pid for shard in shards]
+    others = [member.process.pid for shard in shards for member in shard.members if member.process.pid not in primaries]
+    uses = [figures.Use(pids) for pids in (primaries, others, engine.processes())]
     time.sleep(seconds)
     used = [use.per_second() for use in uses]
     per_second = sum(figures.report(load)["per_second"] for load in running)
@@ -58,7 +58,7 @@ def costs_us(shards, engine, seconds, *options, rate=None):
 
 
 def run(options, folder, engine):
-    print("Processor time of a grant: owners + standbys + engine.\n\n"
+    print("Processor time of a grant: primaries + standbys + engine.\n\n"
           f"| shards | a grant takes at {LATENCY_RATE}/s, p50 | p99 | processor time at {COST_RATE}/s | grants/s as fast as it goes | "
           "processor time then |\n|---|---|---|---|---|---|", flush=True)
     made = 0

@@ -73,9 +73,9 @@ bool ping(int fd) {
 // waited for.
 int64_t servers_part(int64_t silence_ns, const Window& loop, const Window& own) {
   const int64_t waited_for_own_ns = std::min(loop.waited_ns, loop.others_ns);
-  const int64_t waited_for_strangers_ns = loop.waited_ns - waited_for_own_ns;
+  const int64_t waited_for_others_ns = loop.waited_ns - waited_for_own_ns;
   const int64_t taken_ns =
-      std::max({loop.gaps_ns, own.gaps_ns, loop.stolen_ns, own.stolen_ns, waited_for_strangers_ns,
+      std::max({loop.gaps_ns, own.gaps_ns, loop.stolen_ns, own.stolen_ns, waited_for_others_ns,
                 loop.kernel_waited_ns, own.kernel_waited_ns});
   const auto ran_ns =
       static_cast<double>(std::max<int64_t>(loop.on_core_ns + waited_for_own_ns - loop.gaps_ns, 0));

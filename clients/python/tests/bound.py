@@ -75,14 +75,16 @@ def measure(away="local", name="kill", outage_s=20.0, pauses_s=(0.02,) * PROCESS
     return excess(grants), sum(begin < after < end for _, after in grants) / (end - begin)
 
 
+EVEN, SKEWED = (0.02,) * 4, (0.01, 0.2, 0.2, 0.2)
+ROWS = [("local", "kill", EVEN, 4), ("local", "kill", SKEWED, 4), ("local", "stop", EVEN, 4),
+        ("strict", "kill", EVEN, 4), ("strict", "stop", EVEN, 4), ("local", "kill", EVEN, 2), ("local", "kill", EVEN, 8)]
+
+
 def table():
-    even, skewed = (0.02,) * 4, (0.01, 0.2, 0.2, 0.2)
-    rows = [("local", "kill", even, 4), ("local", "kill", skewed, 4), ("local", "stop", even, 4),
-            ("strict", "kill", even, 4), ("strict", "stop", even, 4), ("local", "kill", even, 2), ("local", "kill", even, 8)]
     print("away    fault  load    processes  beyond the limit  a second while away")
-    for away, name, pauses, processes in rows:
+    for away, name, pauses, processes in ROWS:
         beyond, rate = measure(away, name, pauses_s=pauses, processes=processes)
-        print(f"{away:7} {name:6} {'even' if pauses == even else 'skewed':7} {processes:9} {beyond:17.1f} {rate:20.1f}",
+        print(f"{away:7} {name:6} {'even' if pauses == EVEN else 'skewed':7} {processes:9} {beyond:17.1f} {rate:20.1f}",
               flush=True)
 
 

@@ -8,6 +8,7 @@ from redis.asyncio.cluster import RedisCluster as AsyncCluster
 from redis.cluster import RedisCluster
 from weir import Limiter, Weir, aio, take_all
 
+from .timing import PATIENT_S
 from .weirs import WeirServer, wait_until
 
 
@@ -27,8 +28,8 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
                    "the cluster serves")
 
     def test_threads(self):
-        with RedisCluster(host="127.0.0.1", port=self.owners[0].port, socket_timeout=30) as client:
-            limiter = Limiter(Weir(client=client, deadline=30), "FIXED 2/1h")
+        with RedisCluster(host="127.0.0.1", port=self.owners[0].port, socket_timeout=PATIENT_S) as client:
+            limiter = Limiter(Weir(client=client, deadline=PATIENT_S), "FIXED 2/1h")
             keys = [f"k{number}" for number in range(20)]  # of both owners
             self.assertEqual({limiter.take(key).remaining for key in keys}, {1})
             few = Limiter(limiter.weir, "FIXED 1/1h")
@@ -42,7 +43,7 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
 
     async def test_asyncio(self):
         async with AsyncCluster(host="127.0.0.1", port=self.owners[0].port) as client:
-            limiter = aio.Limiter(aio.Weir(client=client, deadline=30), "FIXED 2/1h")
+            limiter = aio.Limiter(aio.Weir(client=client, deadline=PATIENT_S), "FIXED 2/1h")
             self.assertEqual({(await limiter.take(f"k{number}")).remaining for number in range(20)}, {1})
             self.assertTrue(await aio.take_all([(limiter, "k1"), (limiter, "k2"), (limiter, "k3")]))
             self.assertFalse(await aio.take_all([(limiter, "k4"), (limiter, "k5"), (limiter, "k1")]))
@@ -57,7 +58,7 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
             self.owners[1].kill()
             self.assertIn("local", {limiter.take(key).source for key in keys})
             self.owners[0].kill()
-            self.assertEqual({Limiter(limiter.weir, "FIXED 100/1h").take(key).source for key in keys}, {"local"})
+            self.assertEqual({Limiter(limiter.weir, "FIXED 100/1h").take(key).source for key in keys[:2]}, {"local"})
 
 
 if __name__ == "__main__":

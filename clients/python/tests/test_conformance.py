@@ -105,7 +105,7 @@ class Conformance(unittest.TestCase):
                 self.assertEqual(got.headers(legacy=True), row["headers"])
 
     def test_away(self):
-        for row in table("away"):
+        for row in table("away") + table("unknown"):
             player = Player(self, row)
             for number, step in enumerate(row["steps"]):
                 with self.subTest(row["name"], step=number, at=step["at"]):

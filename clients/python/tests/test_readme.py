@@ -1,5 +1,6 @@
 """The blocks of the README, run as they stand; the port alone is another."""
 
+import importlib.util
 import re
 import types
 import unittest
@@ -8,6 +9,7 @@ from pathlib import Path
 from weir import Limiter, Weir
 
 from .test_web import MISSING
+from .timing import patient
 from .weirs import WeirServer
 
 PAGE = Path(__file__).resolve().parents[1] / "README.md"
@@ -17,6 +19,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 @unittest.skipIf(MISSING, MISSING)
 class Readme(unittest.TestCase):
     def setUp(self):
+        self.enterContext(patient())
         self.server = WeirServer().__enter__()
         self.addCleanup(self.server.__exit__)
 
@@ -30,7 +33,7 @@ class Readme(unittest.TestCase):
         return made
 
     def test_limiter(self):
-        verdict = self.block("from weir import Limiter").verdict
+        verdict = self.block("verdict = limiter.take").verdict
         self.assertTrue(verdict)
         self.assertEqual(verdict.source, "weir")
 
@@ -39,6 +42,10 @@ class Readme(unittest.TestCase):
         made.weir.policies.set("users", "5/1s")
         self.assertTrue(made.users.take("user:42"))
         self.assertTrue(made.jobs.take("mail"))
+
+    @unittest.skipIf(importlib.util.find_spec("opentelemetry") is None, "not installed: opentelemetry-api")
+    def test_telemetry(self):
+        self.assertEqual(self.block("Telemetry").observed.take("k").source, "weir")
 
     def statuses(self, get):
         self.assertEqual([get() for _ in range(3)], [200, 200, 429])

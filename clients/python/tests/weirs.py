@@ -1,6 +1,7 @@
 """A weir-server for tests, on a free port and a directory of its own."""
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -36,3 +37,15 @@ class WeirServer(Server):
     def __exit__(self, *_):
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def calls_of(server, command):
+    """How often it was called."""
+    stats = server.call("INFO", "commandstats").decode()
+    found = re.search(rf"cmdstat_{command}:calls=(\d+)", stats)
+    return int(found[1]) if found else 0
+
+
+def renewals(server):
+    """How many leases were renewed."""
+    return calls_of(server, "rl.renew")

@@ -9,7 +9,7 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kShareLeast = 64 << 20;  // bytes, where maxmemory-clients is a share
-constexpr int64_t kStrangersUnsentMax = 64 << 10;
+constexpr int64_t kUnauthenticatedUnsentMax = 64 << 10;
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void ClientBounds::enforce_output_limit(Session* session, int64_t steady_ns) {
   const OutputBufferLimit& limit = limit_of(*session);
   const auto unsent = static_cast<int64_t>(session->replies().unsent_bytes());
   const bool too_much = (limit.hard_bytes > 0 && unsent > limit.hard_bytes) ||
-                        (unsent > kStrangersUnsentMax && session->is_stranger());
+                        (unsent > kUnauthenticatedUnsentMax && session->is_unauthenticated());
   const size_t soft_max = limit.soft_bytes > 0 ? static_cast<size_t>(limit.soft_bytes) : SIZE_MAX;
   const int64_t over_ns = session->replies().over_ns(soft_max, steady_ns);
   const bool too_long = over_ns > limit.soft_seconds * kNsPerS;

@@ -44,7 +44,7 @@ class ClientBounds {
   // NO-EVICT, or makes the shared names fewer if they are larger. REQUIRES: no command is running.
   void evict();
   uint64_t evicted() const { return evicted_; }
-  void reset_figures() { evicted_ = 0; }
+  void reset_metrics() { evicted_ = 0; }
 
   // Answers how many bytes of replies a session may have unsent: its class's hard limit, and no
   // more than all clients may have together, unless it has asked for CLIENT NO-EVICT.

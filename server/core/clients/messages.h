@@ -40,7 +40,7 @@ class Messages {
   // Hands what was collected to the sessions that listen. REQUIRES: no command is running.
   void deliver() {
     publish_own_events();
-    if (pubsub_.mark() > 0) pubsub_.deliver();
+    if (pubsub_.savepoint() > 0) pubsub_.deliver();
     if (monitors_.has_pending()) monitors_.deliver();
     if (tracking_.has_pending()) tracking_.deliver();
   }

@@ -18,8 +18,9 @@ constexpr const char* kProtected =
 // Tells whether a session whose client has to log in has sent no whole request for so long. Bytes
 // of a request that never ends do not count, so they keep no connection open. Clients of HTTP have
 // bounds of their own (http/conversation.h).
-bool is_overdue_stranger(Session* session, int64_t timeout_s, int64_t now_ns) {
-  if (timeout_s == 0 || !session->is_stranger() || speaks_http(session->client().peer().type))
+bool is_overdue_login(Session* session, int64_t timeout_s, int64_t now_ns) {
+  if (timeout_s == 0 || !session->is_unauthenticated() ||
+      speaks_http(session->client().peer().type))
     return false;
   return session->activity().silent_ns(now_ns, session->runnable()) > timeout_s * kNsPerS;
 }
@@ -82,7 +83,7 @@ void Sessions::end_idle() {
                     session->client().peer().address, timeout_s);
       kill(session.get());
     }
-    if (is_overdue_stranger(session.get(), login_s, now_ns)) {
+    if (is_overdue_login(session.get(), login_s, now_ns)) {
       spdlog::debug("client {} ({}) closed: without a request for over {} s, and not logged in", id,
                     session->client().peer().address, login_s);
       kill(session.get());

@@ -12,6 +12,7 @@ namespace weir::server {
 namespace {
 
 constexpr int64_t kLookNs = kNsPerMs;  // how long SAVE sleeps between two looks
+constexpr int64_t kNewestIsGoodNs = 60 * kNsPerS;
 
 }  // namespace
 
@@ -69,7 +70,7 @@ void Checkpoints::begin() {
 void Checkpoints::advance() {
   if (wanted_ && !keys_.work().writing_back() && !keys_.store_in_use().failed()) begin();
   if (!running_) return;
-  const storage::PassState state = keys_.store_in_use()->checkpoint_state();
+  const storage::JobState state = keys_.store_in_use()->checkpoint_state();
   if (state.running) return;
   running_ = false;
   if (!state.failure.ok())
@@ -80,7 +81,13 @@ void Checkpoints::advance() {
   if (last_ok_) end_kept();
 }
 
+int64_t Checkpoints::newest_s() {
+  if (!looked_ns_ || clock_.steady_ns() - *looked_ns_ >= kNewestIsGoodNs) look_for_newest();
+  return newest_s_;
+}
+
 void Checkpoints::look_for_newest() {
+  looked_ns_ = clock_.steady_ns();
   newest_s_ = newest_checkpoint_s(config_.dir + "/checkpoints");
 }
 

@@ -22,13 +22,13 @@ class Checkpoints {
               const StorageHealth* health)
       : config_(*config), keys_(*keys), clock_(*clock), health_(*health) {}
 
-  // Asks for a checkpoint, which begins when no pass is running. An error is a whole line.
+  // Asks for a checkpoint, which begins when no write-back is running. An error is a whole line.
   Result<void, std::string> ask();
   // Asks for one in another directory, which is neither counted nor kept among the others; `ended`
   // is told whether it is there. The folder of `directory` must be there.
   Result<void, std::string> ask_in(std::string directory, std::function<void(bool made)> ended);
   // Makes a checkpoint and waits for it, as SAVE does. `commit` commits what the commands of the
-  // turn have done so far, because a pass must not see it before that.
+  // turn have done so far, because a write-back must not see it before that.
   Result<void, std::string> make_now(const std::function<void()>& commit);
   // Begins or ends the checkpoint that is due. The server calls it between turns.
   void advance();
@@ -43,10 +43,8 @@ class Checkpoints {
   uint64_t made() const { return made_; }  // since the start
   uint64_t failed() const { return failed_; }
   // Answers when the newest checkpoint in dir was begun, by its name, those of earlier starts too;
-  // Unix time, 0: none.
-  int64_t newest_s() const { return newest_s_; }
-  // To be called when the data has been opened.
-  void look_for_newest();
+  // Unix time, 0: none. People may move checkpoints away, so it looks again once a minute.
+  int64_t newest_s();
   int64_t last_s() const { return last_s_; }  // when the last one was made, Unix time; 0: none
 
  private:
@@ -58,6 +56,7 @@ class Checkpoints {
 
   void begin();
   void end_kept();
+  void look_for_newest();
 
   const Config& config_;
   storage::Keyspace& keys_;
@@ -73,7 +72,8 @@ class Checkpoints {
   uint64_t made_ = 0;
   uint64_t failed_ = 0;
   int64_t newest_s_ = 0;
-  std::string directory_;  // of the one that is being made
+  std::optional<int64_t> looked_ns_;  // when it was looked for last
+  std::string directory_;             // of the one that is being made
   std::string last_name_;
   Remover remover_;
 };

@@ -38,7 +38,7 @@ StoredClock ClockKeeper::read() const {
 
 void ClockKeeper::resume() {
   stored_ = read();
-  timeline_.resume(keys_.figures().instant_ns, stored_);
+  timeline_.resume(keys_.metrics().instant_ns, stored_);
   look();
 }
 

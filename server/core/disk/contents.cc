@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -81,10 +81,10 @@ void Contents::take(std::string_view stored_key, std::string_view stored_value) 
     return note_damage("record " + shown(key->key) + ": " + status.message());
   std::string_view wrong;
   std::string what = "key ";
-  if (key->incarnation == storage::kSystemIncarnation) {
+  if (key->generation == storage::kSystemGeneration) {
     what = "system record ";
     wrong = take_system(key->key, value);
-  } else if (storage::holds_elements(key->incarnation)) {
+  } else if (storage::holds_elements(key->generation)) {
     what = "element ";
     wrong = take_element(*key, value);
   } else {
@@ -104,34 +104,34 @@ std::string_view Contents::take_system(std::string_view name, const storage::Val
   if (kind == SystemRecord::kFunctions) libraries_ += libraries_of(value.payload);
   if (kind == SystemRecord::kPolicy) ++policies_;  // the trial opening reads it
   if (name == "next-elements-id") next_elements_id_ = storage::Reader(value.payload).varint();
-  if (name == "next-incarnation") next_incarnation_ = storage::Reader(value.payload).varint();
+  if (name == "next-incarnation") next_generation_ = storage::Reader(value.payload).varint();
   return {};
 }
 
 std::string_view Contents::take_database(std::string_view name, std::string_view payload) {
   storage::Reader reader(payload);
-  const uint64_t incarnation = reader.varint();
+  const uint64_t generation = reader.varint();
   reader.varint();
   int number = kHidden;
   const bool is_number =
       name == "hidden" ||
       std::from_chars(name.data(), name.data() + name.size(), number).ec == std::errc();
-  if (!reader.ok() || !reader.at_end() || !is_number || incarnation == 0 ||
-      incarnation >= storage::kElementsBit)
+  if (!reader.ok() || !reader.at_end() || !is_number || generation == 0 ||
+      generation >= storage::kElementsBit)
     return "it makes no sense as a database";
-  const auto there = static_cast<storage::Incarnation>(incarnation);
+  const auto there = static_cast<storage::Generation>(generation);
   if (!numbers_.emplace(there, number).second) return "two databases have the same contents";
   databases_[number];
   return {};
 }
 
 std::string_view Contents::take_key(const storage::KeyView& key, const storage::ValueView& value) {
-  const auto known = numbers_.find(key.incarnation);
-  if (known == numbers_.end()) {  // its database was dropped; the next pass erases it
+  const auto known = numbers_.find(key.generation);
+  if (known == numbers_.end()) {  // its database was dropped; the next write-back erases it
     ++left_over_;
     return {};
   }
-  if (key.position != storage::position_of(key.key, seed_)) return "it stands at a wrong place";
+  if (key.key_order != storage::key_order_of(key.key, seed_)) return "it stands at a wrong place";
   const std::string_view type = name_of(value.type);
   if (type.empty()) return "it is of a type that this weir-server does not know";
   DatabaseContents& database = databases_[known->second];
@@ -143,17 +143,17 @@ std::string_view Contents::take_key(const storage::KeyView& key, const storage::
     for (const algorithms::LimitState& each : meaning_.limits())
       ++limits_[std::string(each.limit.algorithm->name)];
   }
-  return storage::owns_elements(value.type) ? take_owner(key, value, meaning) : "";
+  return storage::owns_elements(value.type) ? take_header(key, value, meaning) : "";
 }
 
-std::string_view Contents::take_owner(const storage::KeyView& key, const storage::ValueView& value,
-                                      const storage::RecordMeaning& meaning) {
-  storage::OwnerView owner;
-  if (!storage::parse_owner(value.payload, &owner)) return "its elements are not named";
+std::string_view Contents::take_header(const storage::KeyView& key, const storage::ValueView& value,
+                                       const storage::RecordMeaning& meaning) {
+  storage::HeaderView header;
+  if (!storage::parse_header(value.payload, &header)) return "its elements are not named";
   const bool is_expired = value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_;
-  for (size_t i = 0; i < owner.lists; ++i) {
-    if (owner.ids[i] >= next_elements_id_) return "it names a list that was never made";
-    lists_.push_back({.name = {key.incarnation | storage::kElementsBit, owner.ids[i]},
+  for (size_t i = 0; i < header.lists; ++i) {
+    if (header.ids[i] >= next_elements_id_) return "it names a list that was never made";
+    lists_.push_back({.name = {key.generation | storage::kElementsBit, header.ids[i]},
                       .rule = meaning.rules[i],
                       .is_met = meaning.may_be_empty || is_expired});
   }
@@ -176,16 +176,16 @@ std::string_view Contents::take_element(const storage::KeyView& key,
                                         const storage::ValueView& value) {
   sort_lists();
   if (!storage::is_element(value)) return "it is no element";
-  const storage::ListName name{key.incarnation, storage::elements_id_at(key.position)};
-  const auto place = storage::position_of_element(name.id, key.key, seed_);
-  if (key.position != storage::stored_part(place)) return "it stands at a wrong place";
+  const storage::ListName name{key.generation, storage::elements_id_at(key.key_order)};
+  const auto place = storage::key_order_of_element(name.id, key.key, seed_);
+  if (key.key_order != storage::stored_part(place)) return "it stands at a wrong place";
   if (name.id >= next_elements_id_) return "it is of a list that was never made";
   ++elements_;
   if (last_list_ == nullptr || last_list_->name != name) {
     const auto known = std::lower_bound(
         lists_.begin(), lists_.end(), name,
         [](const List& list, const storage::ListName& sought) { return list.name < sought; });
-    // One that nobody names is that of an owner which has gone.
+    // One that nobody names is that of a header which has gone.
     if (known == lists_.end() || known->name != name) return {};
     last_list_ = &*known;
     last_list_->is_met = true;
@@ -194,18 +194,18 @@ std::string_view Contents::take_element(const storage::KeyView& key,
   const bool fits = last_list_->rule == nullptr ||
                     last_list_->rule->allows(key.key, storage::load_u64_be(payload.data()),
                                              payload.substr(storage::kOrderBytes));
-  return fits ? "" : "its owner cannot have such an element";
+  return fits ? "" : "its header cannot have such an element";
 }
 
 void Contents::end() {
   sort_lists();
-  for (const auto& [incarnation, number] : numbers_) {
-    if (incarnation < next_incarnation_) continue;
-    note_damage("database " + std::to_string(number) + " has an incarnation that was never drawn");
+  for (const auto& [generation, number] : numbers_) {
+    if (generation < next_generation_) continue;
+    note_damage("database " + std::to_string(number) + " has a generation that was never drawn");
   }
   for (const List& list : lists_) {
     if (list.is_met) continue;
-    const auto number = numbers_.find(list.name.incarnation & ~storage::kElementsBit);
+    const auto number = numbers_.find(list.name.generation & ~storage::kElementsBit);
     note_damage("database " + std::to_string(number == numbers_.end() ? kHidden : number->second) +
                 ": a key's list of elements, " + std::to_string(list.name.id) + ", is gone");
   }

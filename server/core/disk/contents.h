@@ -2,7 +2,7 @@
 // used, counted, and compared with what others say of it.
 //
 // Records come in the order of their stored keys, so the databases are known before their keys, and
-// all owners of elements before the elements. What cannot be read (stored_meaning.h), or
+// all header records before the elements. What cannot be read (stored_meaning.h), or
 // contradicts another record, is a line of damage(), which names it; the look goes on.
 //
 // Memory: three numbers for each list of elements.
@@ -39,7 +39,7 @@ class Contents {
   const std::map<std::string, uint64_t>& limits() const { return limits_; }  // by algorithm
   uint64_t records() const { return records_; }
   uint64_t elements() const { return elements_; }
-  uint64_t left_over() const { return left_over_; }  // of databases and owners that are gone
+  uint64_t left_over() const { return left_over_; }  // of databases and headers that are gone
   uint64_t policies() const { return policies_; }
   uint64_t scripts() const { return scripts_; }
   uint64_t libraries() const { return libraries_; }
@@ -57,15 +57,15 @@ class Contents {
   std::string_view take_database(std::string_view name, std::string_view payload);
   std::string_view take_element(const storage::KeyView& key, const storage::ValueView& value);
   std::string_view take_key(const storage::KeyView& key, const storage::ValueView& value);
-  std::string_view take_owner(const storage::KeyView& key, const storage::ValueView& value,
-                              const storage::RecordMeaning& meaning);
+  std::string_view take_header(const storage::KeyView& key, const storage::ValueView& value,
+                               const storage::RecordMeaning& meaning);
   void sort_lists();
   void note_damage(std::string what);
 
   const storage::HashSeed seed_;
   StoredMeaning meaning_;
   const int64_t instant_ms_;
-  std::map<storage::Incarnation, int> numbers_;  // of the databases that live there
+  std::map<storage::Generation, int> numbers_;  // of the databases that live there
   std::map<int, DatabaseContents> databases_;
   std::map<std::string, uint64_t> limits_;
   uint64_t records_ = 0;
@@ -76,7 +76,7 @@ class Contents {
   uint64_t libraries_ = 0;
   uint64_t damages_ = 0;
   std::vector<std::string> damage_;
-  uint64_t next_incarnation_ = 1;
+  uint64_t next_generation_ = 1;
   uint64_t next_elements_id_ = 1;
   std::vector<List> lists_;  // sorted once elements come
   bool are_sorted_ = false;

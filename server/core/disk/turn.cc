@@ -34,7 +34,7 @@ void Turn::end() {
     const Told told{.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns};
     return needs_.durability->covers(told, now_ns).covered;
   };
-  const bool releases_data = held_.empty() && may_tell(true);
+  const bool releases_data = pending_.empty() && may_tell(true);
   const bool releases_others = releases_data || may_tell(false);
   for (Session* session : touched_) {
     const OutputQueue& queue = session->replies().queue();
@@ -42,7 +42,7 @@ void Turn::end() {
         releases_data || (releases_others && queue.owes_nothing() && !queue.turn_tells_of_data());
     finish(session, may_leave, now_ns);
   }
-  held_.release([this](Session* session) { touch(session); });
+  pending_.release([this](Session* session) { touch(session); });
   note_length();
 }
 
@@ -118,7 +118,7 @@ void Turn::fail_sync(const storage::Status& failure) {
       unwritten ? "the log takes no more records: " : "the log could not be synced: ";
   needs_.health->fail(failure, what + failure.message());
   if (!needs_.health->denies()) return;
-  drop_held_after(0);
+  drop_pending_after(0);
   if (needs_.config->durability != DurabilityLevel::kAlways && !unwritten) return;
   for (Session* session : touched_) {
     if (session->replies().queue().turn_touched_data()) needs_.sessions->kill(session);
@@ -137,7 +137,7 @@ void Turn::drop_unsynced() {
   uint64_t kept = keys_.store_in_use()->appended_turn();
   if (needs_.config->durability == DurabilityLevel::kAlways)
     kept = std::min(kept, keys_.store_in_use()->sync_state().synced_turn);
-  drop_held_after(kept);
+  drop_pending_after(kept);
 }
 
 void Turn::finish(Session* session, bool durable, int64_t now_ns) {
@@ -146,7 +146,7 @@ void Turn::finish(Session* session, bool durable, int64_t now_ns) {
     session->release(produced);
   } else {
     const bool touched_data = session->replies().queue().turn_tells_of_data();
-    held_.add(session, {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns});
+    pending_.add(session, {.turn = keys_.turn(), .touched_data = touched_data, .ended_ns = now_ns});
   }
   session->activity().note_interaction(now_ns);
   session->replies().queue().end_turn();
@@ -164,7 +164,7 @@ std::vector<Session*> Turn::end_busy_round() {
   in_turn_.resize(busy_mark_);
   const int64_t now_ns = needs_.clock->steady_ns();
   for (Session* session : served) {
-    finish(session, !held_.owes(*session), now_ns);
+    finish(session, !pending_.owes(*session), now_ns);
   }
   begin_busy_rounds();  // after those that were ended just now
   return served;

@@ -3,7 +3,7 @@
 // Invariants
 // 1. What a session was answered in a turn is released only when the turn is committed and
 //    Durability covers it, and never before what the session was answered in an earlier turn; or
-//    Durability lets it out early (held_replies.h).
+//    Durability lets it out early (pending_replies.h).
 // 2. If a turn cannot be committed, every reply of it that may depend on data becomes the error,
 //    and every session that began to wait in it is answered the error.
 // 3. A session that ends is forgotten here first.
@@ -18,7 +18,7 @@
 #include "server/core/clients/holds.h"
 #include "server/core/disk/clock_keeper.h"
 #include "server/core/disk/durability.h"
-#include "server/core/disk/held_replies.h"
+#include "server/core/disk/pending_replies.h"
 #include "server/core/disk/storage_health.h"
 #include "server/os/clock.h"
 #include "server/report/report.h"
@@ -53,16 +53,16 @@ class Turn {
   // Commits what the turn has done so far, for a command that needs it in the log. Between two
   // turns, too: whose replies leave then is left as it is.
   void commit_early();
-  // Answers the instant of the steady clock at which a turn should end because held replies may
+  // Answers the instant of the steady clock at which a turn should end because pending replies may
   // leave then; kNotDue: there is none.
-  int64_t ask_at_ns() const { return held_.ask_at_ns(); }
+  int64_t ask_at_ns() const { return pending_.ask_at_ns(); }
   // The sessions that may have something to send, or may have to end; valid until the next end().
   const std::vector<Session*>& touched() const { return touched_; }
   // Gives the store up: its log cannot be shortened any more, and is as long as it may become. With
   // the policy `memory` it is not called, and the log grows as long as the disk takes it.
   void give_up_writing_back();
   // Ends the sessions whose replies wait for later turns, because what became of those is unknown.
-  void drop_held_after(uint64_t turn) { held_.drop_after(turn); }
+  void drop_pending_after(uint64_t turn) { pending_.drop_after(turn); }
 
   // While a script runs long, sessions that have no part in the turn are served in rounds. What
   // they are told depends on no data, so it waits for nothing but what they are owed already.
@@ -84,7 +84,7 @@ class Turn {
   storage::Keyspace& keys_ = *needs_.keys;
   std::vector<Session*> in_turn_;
   std::vector<Session*> touched_;
-  HeldReplies held_{needs_.clock, needs_.sessions, needs_.durability};
+  PendingReplies pending_{needs_.clock, needs_.sessions, needs_.durability};
   uint64_t turns_ended_ = 0;
   size_t busy_mark_ = 0;         // those of in_turn_ after it came while a script ran long
   int64_t begin_steady_ns_ = 0;  // 0: no turn is running

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "algorithms/algorithm.h"
-#include "server/core/metrics/figure_sections.h"
+#include "server/core/metrics/metric_sections.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kOther = "other";
 
-// Figures for people: rates, means and shares that whoever collects metrics computes himself, and
+// Metrics for people: rates, means and shares that whoever collects metrics computes himself, and
 // what a metric with a label tells.
 constexpr std::string_view kForPeople[] = {
     "server_time_usec",
@@ -51,17 +51,17 @@ constexpr OutcomeLabel kOutcomeLabels[] = {{Outcome::kAllowed, "allowed"},
                                            {Outcome::kShadowDenied, "shadow_denied"}};
 
 void write_verdicts(const VerdictCounts& verdicts, MetricsText& out) {
-  constexpr FigureName kName{
+  constexpr MetricName kName{
       "verdicts", "Verdicts of limits. Denied has all that were, banned those of them by a ban."};
   for (const auto& [outcome, label] : kOutcomeLabels)
     out.labelled(kName, {{"outcome", label}}, verdicts.of(outcome));
-  static_cast<FigureWriter&>(out).counter({"permits", "Permits that were taken."},
+  static_cast<MetricWriter&>(out).counter({"permits", "Permits that were taken."},
                                           verdicts.permits());
 }
 
 // Of algorithms that have decided since the start; `none` is of policies that block.
 void write_algorithms(const VerdictCounts& verdicts, MetricsText& out) {
-  constexpr FigureName kName{"algorithm_verdicts",
+  constexpr MetricName kName{"algorithm_verdicts",
                              "Verdicts by the algorithm of the limit that decided."};
   const auto write = [&](uint8_t id, std::string_view name) {
     const bool is_used = std::ranges::any_of(
@@ -85,7 +85,7 @@ void write_policies(const Policies& policies, MetricsText& out) {
     sum.banned += counts.banned;
     sum.shadow_denied += counts.shadow_denied;
   });
-  constexpr FigureName kName{"policy_verdicts", "Verdicts under a policy."};
+  constexpr MetricName kName{"policy_verdicts", "Verdicts under a policy."};
   for (const auto& [policy, counts] : shown) {
     out.labelled(kName, {{"policy", policy}, {"outcome", "allowed"}}, counts.granted);
     out.labelled(kName, {{"policy", policy}, {"outcome", "denied"}}, counts.denied);
@@ -103,32 +103,32 @@ DurationBuckets buckets_of(const WaitDurations& durations) {
 
 // Of the commands that have waited since the start.
 void write_waits(Server& server, MetricsText& out) {
-  constexpr FigureName kEnded{"command_waits", "Waits that have ended, by how."};
+  constexpr MetricName kEnded{"command_waits", "Waits that have ended, by how."};
   constexpr std::pair<WaitEnd, std::string_view> kEnds[] = {{WaitEnd::kServed, "served"},
                                                             {WaitEnd::kTimedOut, "timed_out"},
                                                             {WaitEnd::kUnblocked, "unblocked"},
                                                             {WaitEnd::kLeft, "left"}};
-  FigureWriter& figures = out;
+  MetricWriter& metrics = out;
   const CommandTable& table = server.executor().table();
   for (size_t i = 0; i < table.count(); ++i) {
     const std::string_view command = table.row(i)->name;
-    const CommandWaits* waits = server.waiting().figures().of(*table.row(i));
+    const CommandWaits* waits = server.waiting().metrics().of(*table.row(i));
     if (waits == nullptr) continue;
     for (const auto& [end, label] : kEnds)
       out.labelled(kEnded, {{"command", command}, {"end", label}}, waits->ended_as(end));
-    figures.row(kCommandFigures, command, [&] {
-      figures.gauge({"waiting", "Clients that wait now."}, waits->waiting);
-      figures.histogram({"wait_duration", "Waits that have ended.", FigureUnit::kSeconds},
+    metrics.row(kCommandMetrics, command, [&] {
+      metrics.gauge({"waiting", "Clients that wait now."}, waits->waiting);
+      metrics.histogram({"wait_duration", "Waits that have ended.", MetricUnit::kSeconds},
                         buckets_of(waits->durations));
     });
   }
 }
 
-void write_databases(Server& server, FigureWriter& out) {
+void write_databases(Server& server, MetricWriter& out) {
   for (int database = 0; database < server.keys().options().databases; ++database) {
     const uint64_t keys = server.keys().size(database);
     if (keys == 0 && database != 0) continue;
-    out.row(kDatabaseFigures, std::to_string(database), [&out, keys] {
+    out.row(kDatabaseMetrics, std::to_string(database), [&out, keys] {
       out.gauge({"keys", "Keys of the database."}, keys);
     });
   }
@@ -140,14 +140,14 @@ DurationHistogram decision_durations(const Executor& executor) {
   const CommandTable& table = executor.table();
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& command = *table.row(i);
-    const auto& durations = executor.figures(command).durations;
+    const auto& durations = executor.metrics(command).durations;
     if (durations != nullptr && command.group == "ratelimit") all.add(*durations);
   }
   return all;
 }
 
-void write_histograms(Server& server, FigureWriter& out) {
-  constexpr FigureUnit kSeconds = FigureUnit::kSeconds;
+void write_histograms(Server& server, MetricWriter& out) {
+  constexpr MetricUnit kSeconds = MetricUnit::kSeconds;
   out.histogram(
       {"turn_duration", "Turns, from the first request to the release of the replies.", kSeconds},
       server.report().turns);
@@ -163,10 +163,10 @@ void write_facts(Server& server, MetricsText& out) {
   out.fact({"build_info", "The version that runs."}, {"version", kWeirVersion});
   out.fact({"limiting_info", "Whether limiters deny: on, shadow or off."},
            {"limiting", limiting_name(server.limiters().limiting)});
-  FigureWriter& figures = out;
-  figures.gauge({"storage_up", "1: the store takes what is written."},
+  MetricWriter& metrics = out;
+  metrics.gauge({"storage_up", "1: the store takes what is written."},
                 server.keys().store_in_use().failed() ? 0 : 1);
-  figures.gauge({"ready", "1: commands that write are served."},
+  metrics.gauge({"ready", "1: commands that write are served."},
                 unready_reason(server).empty() ? 1 : 0);
 }
 
@@ -176,7 +176,7 @@ std::string metrics_text(Server& server, MetricsFormat format) {
   MetricsText out(format);
   for (const std::string_view name : kForPeople) out.leave_out(name);
   write_facts(server, out);
-  for (const FigureSection& section : figure_sections()) {
+  for (const MetricSection& section : metric_sections()) {
     if (std::ranges::find(kSectionsLeftOut, section.name) == std::end(kSectionsLeftOut))
       section.write(server, out);
   }
@@ -190,7 +190,7 @@ std::string metrics_text(Server& server, MetricsFormat format) {
 }
 
 std::string unready_reason(Server& server) {
-  const Membership* shard = server.office().membership();
+  const Membership* shard = server.shard_role().membership();
   if (shard != nullptr && !shard->serves()) return "this server is a standby of its shard";
   const StorageHealth& health = server.persistence().health;
   if (health.writes_denied()) {

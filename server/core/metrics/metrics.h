@@ -1,4 +1,4 @@
-// What Prometheus is told: the figures that INFO has, as metrics, and what only metrics can say:
+// What Prometheus is told: the metrics that INFO has, and what INFO cannot say:
 // histograms, and the verdicts of each policy.
 //
 // How many metrics there are does not depend on keys. Policies are told apart by their names up to

@@ -9,7 +9,7 @@
 #include "server/config/config.h"
 #include "server/core/disk/storage_health.h"
 #include "server/core/run/cluster.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/session/session.h"
 
 namespace weir::server {
@@ -77,10 +77,10 @@ constexpr Gate kGates[] = {
      [](const Needs& needs, const Request& request) {
        return needs.cluster->admit(request.session, *request.command, request.args);
      }},
-    {"the office of the shard",
-     [](const Needs& needs, const Request&) { return needs.office->membership() != nullptr; },
+    {"the role in the shard",
+     [](const Needs& needs, const Request&) { return needs.shard_role->membership() != nullptr; },
      [](const Needs& needs, const Request& request) {
-       return needs.office->admit(request.session, *request.command);
+       return needs.shard_role->admit(request.session, *request.command);
      }},
     {"a disk that takes writes",
      [](const Needs& needs, const Request& request) {

@@ -19,7 +19,7 @@ namespace weir::server {
 
 class Cluster;
 class CommandTable;
-class Office;
+class ShardRole;
 class Session;
 class StorageHealth;
 struct Config;
@@ -35,7 +35,7 @@ class Admission {
     const Config* config;
     acl::Acl* acl;
     Cluster* cluster;
-    const Office* office;
+    const ShardRole* shard_role;
     const StorageHealth* health;
   };
   struct Request {

@@ -11,7 +11,7 @@
 namespace weir::server {
 
 void CommandCounts::reset() {
-  for (CommandFigures& figures : figures_) figures = {};
+  for (CommandMetrics& metrics : metrics_) metrics = {};
 }
 
 // A look at the exact clock costs as much as a small command. So this uses what was looked up for
@@ -23,12 +23,12 @@ int64_t CommandCounts::begin_ns(bool is_timed, bool was_looked_up) const {
   return needs_.report->slow_log.wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
 }
 
-void CommandCounts::note_timed(CommandFigures* figures, int64_t duration_ns) {
-  figures->timed_ns += duration_ns;
-  ++figures->timed;
+void CommandCounts::note_timed(CommandMetrics* metrics, int64_t duration_ns) {
+  metrics->timed_ns += duration_ns;
+  ++metrics->timed;
   if (!needs_.config->latency_tracking) return;
-  if (figures->durations == nullptr) figures->durations = std::make_unique<DurationHistogram>();
-  figures->durations->add(duration_ns);
+  if (metrics->durations == nullptr) metrics->durations = std::make_unique<DurationHistogram>();
+  metrics->durations->add(duration_ns);
 }
 
 // A command that waits is not slow, however long it waits: its session does nothing meanwhile.

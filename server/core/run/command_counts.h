@@ -1,4 +1,4 @@
-// What is counted and timed of commands: their figures, their errors, the slow log and the latency
+// What is counted and timed of commands: their metrics, their errors, the slow log and the latency
 // monitor.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace weir::server {
 
-struct CommandFigures {
+struct CommandMetrics {
   uint64_t calls = 0;
   uint64_t timed = 0;  // of the calls, the first and every 16th after it
   int64_t timed_ns = 0;
@@ -38,26 +38,26 @@ class CommandCounts {
     const Timeline* timeline;
     Report* report;
   };
-  explicit CommandCounts(const Needs& needs) : needs_(needs), figures_(needs.commands->count()) {}
+  explicit CommandCounts(const Needs& needs) : needs_(needs), metrics_(needs.commands->count()) {}
 
   // They stay where they are.
-  CommandFigures& of(const Command& command) {
-    return figures_[needs_.commands->index_of(command)];
+  CommandMetrics& of(const Command& command) {
+    return metrics_[needs_.commands->index_of(command)];
   }
-  const CommandFigures& of(const Command& command) const {
-    return figures_[needs_.commands->index_of(command)];
+  const CommandMetrics& of(const Command& command) const {
+    return metrics_[needs_.commands->index_of(command)];
   }
   void reset();
   void note_error(std::string_view line) { needs_.report->note_error_reply(line); }
 
   // One command: whether it is timed, when it began by the steady clock, and what is noted at its
   // end. `was_looked_up`: the instant of the command was, and nothing has run since.
-  static bool is_timed(const CommandFigures& figures) { return figures.calls % kTimedOneIn == 0; }
+  static bool is_timed(const CommandMetrics& metrics) { return metrics.calls % kTimedOneIn == 0; }
   int64_t begin_ns(bool is_timed, bool was_looked_up) const;
-  void note_end(const Call& call, CommandFigures* figures, Within within, bool is_timed,
+  void note_end(const Call& call, CommandMetrics* metrics, Within within, bool is_timed,
                 int64_t begin_ns) {
-    ++figures->calls;  // not before, as in Redis: an INFO does not count itself
-    if (is_timed) note_timed(figures, needs_.clock->steady_ns() - begin_ns);
+    ++metrics->calls;  // not before, as in Redis: an INFO does not count itself
+    if (is_timed) note_timed(metrics, needs_.clock->steady_ns() - begin_ns);
     if (needs_.report->slow_log.may_be_slow(needs_.clock->coarse_steady_ns() - begin_ns))
       note_if_slow(call, within, begin_ns);
   }
@@ -65,11 +65,11 @@ class CommandCounts {
  private:
   static constexpr uint64_t kTimedOneIn = 16;
 
-  void note_timed(CommandFigures* figures, int64_t duration_ns);
+  void note_timed(CommandMetrics* metrics, int64_t duration_ns);
   void note_if_slow(const Call& call, Within within, int64_t begin_ns);
 
   Needs needs_;
-  std::vector<CommandFigures> figures_;  // by the rows' numbers
+  std::vector<CommandMetrics> metrics_;  // by the rows' numbers
 };
 
 }  // namespace weir::server

@@ -4,14 +4,14 @@
 
 namespace weir::server {
 
-void Effects::note(CommandFigures* figures) {
-  if (std::exchange(figures->noted_in, command_) == command_) return;
-  nested_.push_back({.figures = figures,
-                     .calls = figures->calls,
-                     .timed = figures->timed,
-                     .timed_ns = figures->timed_ns,
-                     .rejected = figures->rejected,
-                     .failed = figures->failed});
+void Effects::note(CommandMetrics* metrics) {
+  if (std::exchange(metrics->noted_in, command_) == command_) return;
+  nested_.push_back({.metrics = metrics,
+                     .calls = metrics->calls,
+                     .timed = metrics->timed,
+                     .timed_ns = metrics->timed_ns,
+                     .rejected = metrics->rejected,
+                     .failed = metrics->failed});
 }
 
 void Effects::drop() {
@@ -23,11 +23,11 @@ void Effects::drop() {
   report_.slow_log.drop_after(begin_.slow);
   for (; nested_.size() > begin_.nested; nested_.pop_back()) {
     const NestedBefore& before = nested_.back();
-    before.figures->calls = before.calls;
-    before.figures->timed = before.timed;
-    before.figures->timed_ns = before.timed_ns;
-    before.figures->rejected = before.rejected;
-    before.figures->failed = before.failed;
+    before.metrics->calls = before.calls;
+    before.metrics->timed = before.timed;
+    before.metrics->timed_ns = before.timed_ns;
+    before.metrics->rejected = before.rejected;
+    before.metrics->failed = before.failed;
   }
   ++command_;
 }

@@ -1,10 +1,10 @@
 // What commands leave outside the keyspace while they run, and how it is taken back with them:
 // messages, lines for those who monitor, entries of the slow log, verdicts, looks at keys, and the
-// figures of commands that ran inside others.
+// metrics of commands that ran inside others.
 //
 // Nothing is copied aside for this. Each of them stays with its owner, who can drop what came after
-// a mark; the marks are here, set when a command begins. A command that is over keeps all: the next
-// one begins after it.
+// a savepoint; the savepoints are here, set when a command begins. A command that is over keeps
+// all: the next one begins after it.
 //
 // Invariants
 // 1. A command that will be run again leaves nothing: drop().
@@ -27,16 +27,16 @@ namespace weir::server {
 class Effects {
  public:
   // A place in what each of their owners keeps.
-  struct Mark {
+  struct Savepoint {
     size_t message = 0;
-    Monitors::Mark monitor;
+    Monitors::Savepoint monitor;
     size_t nested = 0;
     uint64_t slow = 0;
     uint64_t hits = 0, misses = 0;
   };
   // Where a transaction began.
   struct Beginning {
-    Mark mark;
+    Savepoint savepoint;
     VerdictCounts::Values verdicts;
   };
 
@@ -51,42 +51,44 @@ class Effects {
   }
   // The next command of a transaction begins.
   void begin_next() {
-    begin_ = mark();
+    begin_ = savepoint();
     limiters_.verdicts.begin_command();
     ++command_;
   }
-  // Takes note of figures that are about to count a command inside the running one.
-  void note(CommandFigures* figures);
+  // Takes note of metrics that are about to count a command inside the running one.
+  void note(CommandMetrics* metrics);
 
   void drop_messages() { messages_.pubsub().drop_after(begin_.message); }
   void drop_verdicts() { limiters_.verdicts.take_back(); }
   void drop();
 
-  Beginning here() const { return {.mark = mark(), .verdicts = limiters_.verdicts.values()}; }
+  Beginning here() const {
+    return {.savepoint = savepoint(), .verdicts = limiters_.verdicts.values()};
+  }
   // Drops the messages since then.
   void drop_messages_after(const Beginning& beginning) {
-    messages_.pubsub().drop_after(beginning.mark.message);
+    messages_.pubsub().drop_after(beginning.savepoint.message);
   }
   // From now on the running command's effects are all since then. `drops_verdicts`: without the
   // verdicts, which are dropped at once.
   void reach_back_to(const Beginning& beginning, bool drops_verdicts) {
-    begin_ = beginning.mark;
+    begin_ = beginning.savepoint;
     if (drops_verdicts) limiters_.verdicts.take_back_to(beginning.verdicts);
   }
 
  private:
-  // The figures of a command inside the running one, as they were before.
+  // The metrics of a command inside the running one, as they were before.
   struct NestedBefore {
-    CommandFigures* figures;
+    CommandMetrics* metrics;
     uint64_t calls, timed;
     int64_t timed_ns;
     uint64_t rejected, failed;
   };
-  Mark mark() const {
-    return {.message = messages_.pubsub().mark(),
-            .monitor = messages_.monitors().mark(),
+  Savepoint savepoint() const {
+    return {.message = messages_.pubsub().savepoint(),
+            .monitor = messages_.monitors().savepoint(),
             .nested = nested_.size(),
-            .slow = report_.slow_log.mark(),
+            .slow = report_.slow_log.savepoint(),
             .hits = report_.stats.keyspace_hits,
             .misses = report_.stats.keyspace_misses};
   }
@@ -94,7 +96,7 @@ class Effects {
   Messages& messages_;
   Limiters& limiters_;
   Report& report_;
-  Mark begin_;  // of the running command
+  Savepoint begin_;  // of the running command
   std::vector<NestedBefore> nested_;
   uint64_t command_ = 0;  // counts commands, also those of a transaction
 };

@@ -11,7 +11,7 @@
 #include "server/core/clients/sessions.h"
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
 #include "server/session/session.h"
@@ -42,7 +42,7 @@ Executor::Executor(const ExecutorNeeds& needs)
                   .config = needs.config,
                   .acl = needs.acl,
                   .cluster = cluster_.get(),
-                  .office = needs.office,
+                  .shard_role = needs.shard_role,
                   .health = needs.health}),
       counts_({.commands = needs.commands,
                .config = needs.config,
@@ -89,19 +89,19 @@ const Command* Executor::resolve(Args args) {
   if (plain) {
     recent_ = command;
     recent_spelling_ = args[0];
-    recent_figures_ = &counts_.of(*command);
+    recent_metrics_ = &counts_.of(*command);
   }
   return command;
 }
 
-CommandFigures& Executor::figures_of(const Command& command) {
-  return &command == recent_ ? *recent_figures_ : counts_.of(command);
+CommandMetrics& Executor::metrics_of(const Command& command) {
+  return &command == recent_ ? *recent_metrics_ : counts_.of(command);
 }
 
-CommandFigures& Executor::counted_figures(const Command& command) {
-  CommandFigures& figures = figures_of(command);
-  if (outer_ != nullptr) running_.effects().note(&figures);
-  return figures;
+CommandMetrics& Executor::counted_metrics(const Command& command) {
+  CommandMetrics& metrics = metrics_of(command);
+  if (outer_ != nullptr) running_.effects().note(&metrics);
+  return metrics;
 }
 
 Ran Executor::execute(Session& session, Args args) {
@@ -120,7 +120,7 @@ Ran Executor::execute(Session& session, Args args) {
   if (const auto admitted = admission_.admit({session, command, args}); !admitted) {
     reject(session, command, admitted.error());
     // In a shard no error of this kind has to do with what the turn does, or waits for its commit.
-    const bool is_alone = needs_.office->membership() == nullptr;
+    const bool is_alone = needs_.shard_role->membership() == nullptr;
     return {.touched_data = is_alone && command != nullptr && command->has(kWrites),
             .command = command};
   }
@@ -139,7 +139,7 @@ Ran Executor::execute(Session& session, Args args) {
   const size_t reply_begin = session.replies().reply_begin();
   session.replies().unbound();
   session.wait_state().permit(false);
-  const Office::Outcome outcome = needs_.office->after(*command);
+  const ShardRole::Outcome outcome = needs_.shard_role->after(*command);
   if (outcome.is_taken_back) running_.effects().drop_verdicts();
   if (session.wait_state().waiting() && !needs_.keys->failure().ok()) {  // the error is the answer
     needs_.waiting->forget(session.id);
@@ -171,7 +171,7 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
   session.activity().note_command(command);
   if (session.transaction().open() && !command->has(kNotQueued))
     return queue(session, *command, args);
-  const size_t reply_begin = session.replies().mark();
+  const size_t reply_begin = session.replies().savepoint();
   const Command* const outer = std::exchange(outer_, nullptr);
   run(session, *command, args, session.replies().writer());
   outer_ = outer;
@@ -185,13 +185,13 @@ void Executor::execute_while_busy(Session& session, const Command* command, Args
 void Executor::run_queued(Call& call) {
   Session& session = call.session;
   session.wait_state().permit(false);
-  const storage::TurnInProgress::Mark first = call.keys.running().mark();
+  const storage::TurnInProgress::Savepoint first = call.keys.running().savepoint();
   const Effects::Beginning first_effects = running_.effects().here();
   const QueuedCommands& queued = session.transaction().queued();
   RequestSlot slots;
   call.reply.array(static_cast<int64_t>(queued.count()));
   for (QueuedCommands::Walk next(queued); next.next();) {
-    const size_t reply_begin = session.replies().mark();
+    const size_t reply_begin = session.replies().savepoint();
     const Args args = next.args();
     const auto allowed = needs_.acl->allow_at_exec(session, next.command(), args);
     do {
@@ -231,8 +231,8 @@ void Executor::signal_keys(const Session& session, const Command& command, Args 
 }
 
 void Executor::run(Session& session, const Command& command, Args args, resp::ReplyWriter& reply) {
-  CommandFigures& figures = counted_figures(command);
-  const bool timed = CommandCounts::is_timed(figures);
+  CommandMetrics& metrics = counted_metrics(command);
+  const bool timed = CommandCounts::is_timed(metrics);
   Call call{.host = *needs_.host,
             .limiters = *needs_.limiters,
             .session = session,
@@ -242,8 +242,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
             .args = args,
             .database = session.client().database(),
             .now_ns = needs_.keys->running().now_ns()};
-  const bool is_watched = needs_.messages->monitors().any();
-  if (is_watched && command.has(kSkipMonitor))
+  const bool is_monitored = needs_.messages->monitors().any();
+  if (is_monitored && command.has(kSkipMonitor))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool was_looked_up = outer_ == nullptr && needs_.busy->current() == nullptr;
   const int64_t begin_ns = counts_.begin_ns(timed, was_looked_up);
@@ -256,8 +256,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   }
   outer_ = outer;
   if (call.keys.failure().is_retry()) return;  // as if it had not run
-  counts_.note_end(call, &figures, within(), timed, begin_ns);
-  if (is_watched && !command.has(kSkipMonitor | kAdmin))
+  counts_.note_end(call, &metrics, within(), timed, begin_ns);
+  if (is_monitored && !command.has(kSkipMonitor | kAdmin))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();
   if (wrote && !command.has(kWakesNobody) && !needs_.waiting->empty()) {
@@ -272,12 +272,12 @@ Within Executor::within() const {
 
 void Executor::count_failed(const Command& command, std::string_view error) {
   counts_.note_error(error);
-  ++counted_figures(command).failed;
+  ++counted_metrics(command).failed;
 }
 
 void Executor::count_rejected(const Command* command, std::string_view error) {
   counts_.note_error(error);
-  if (command != nullptr) ++counted_figures(*command).rejected;
+  if (command != nullptr) ++counted_metrics(*command).rejected;
 }
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// The only door to the keyspace: runs one command after another, each at one instant.
+// The only way to the keyspace: runs one command after another, each at one instant.
 //
 // Invariants
 // 1. A command that answers an error leaves nothing behind, except where its row says that what it
@@ -54,8 +54,8 @@ class Executor {
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
-  const CommandFigures& figures(const Command& command) const { return counts_.of(command); }
-  void reset_figures() { counts_.reset(); }
+  const CommandMetrics& metrics(const Command& command) const { return counts_.of(command); }
+  void reset_metrics() { counts_.reset(); }
   // Counts the error of a command that has run, or of one that was refused (null: there is no such
   // command).
   void count_failed(const Command& command, std::string_view error);
@@ -73,9 +73,9 @@ class Executor {
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
   const Command* resolve(Args args);
-  CommandFigures& figures_of(const Command& command);
+  CommandMetrics& metrics_of(const Command& command);
   // Those of a command that is about to be counted; inside another they can be taken back.
-  CommandFigures& counted_figures(const Command& command);
+  CommandMetrics& counted_metrics(const Command& command);
 
   const ExecutorNeeds needs_;
   std::unique_ptr<Cluster> cluster_;
@@ -85,7 +85,7 @@ class Executor {
   WaitingSessions waiting_sessions_;
   const Command* recent_ = nullptr;  // the last row found by its name alone
   std::string recent_spelling_;
-  CommandFigures* recent_figures_ = nullptr;
+  CommandMetrics* recent_metrics_ = nullptr;
   const Command* outer_ = nullptr;  // what runs the running command: EXEC, a script, or nothing
 };
 

@@ -13,7 +13,7 @@ class Acl;
 class BusyScript;
 class Clock;
 class Messages;
-class Office;
+class ShardRole;
 class Report;
 class Sessions;
 class StorageHealth;
@@ -34,7 +34,7 @@ struct ExecutorNeeds {
   acl::Acl* acl;
   Messages* messages;
   StorageHealth* health;
-  Office* office;
+  ShardRole* shard_role;
   BusyScript* busy;
 };
 

@@ -4,7 +4,7 @@
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/executor.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 
 namespace weir::server {
 
@@ -36,7 +36,7 @@ void ScriptService::note_counted_error() { parts_.executor->note_counted_error()
 
 void ScriptService::roll_back() { parts_.executor->roll_back(); }
 
-void ScriptService::beat() { parts_.office->beat(); }
+void ScriptService::heartbeat() { parts_.shard_role->heartbeat(); }
 
 bool ScriptService::serve_while_busy(const RunningScript& script) {
   return parts_.busy->serve(script);

@@ -12,14 +12,14 @@ namespace weir::server {
 
 class BusyScript;
 class Executor;
-class Office;
+class ShardRole;
 class StorageHealth;
 
 class ScriptService final : public ScriptHost {
  public:
   struct Parts {
     Executor* executor;
-    Office* office;
+    ShardRole* shard_role;
     const StorageHealth* health;
     BusyScript* busy;
   };
@@ -35,7 +35,7 @@ class ScriptService final : public ScriptHost {
   void note_refused_in_script(const Command* command, std::string_view error) override;
   void note_counted_error() override;
   void roll_back() override;
-  void beat() override;
+  void heartbeat() override;
   bool serve_while_busy(const RunningScript& script) override;
 
  private:

@@ -14,14 +14,14 @@ struct Scripting {
   struct Needs {
     ScriptHost::Needs host;
     Executor* executor;
-    Office* office;
+    ShardRole* shard_role;
     const StorageHealth* health;
     Turn* turn;
   };
   explicit Scripting(const Needs& needs)
       : busy(needs.host.config, needs.turn),
         host(needs.host, {.executor = needs.executor,
-                          .office = needs.office,
+                          .shard_role = needs.shard_role,
                           .health = needs.health,
                           .busy = &busy}),
         scripts(&host),

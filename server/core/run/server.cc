@@ -64,8 +64,7 @@ constexpr OptionEffect kOptionEffects[] = {
 }  // namespace
 
 Server::Server(Config config, Clock* clock, StoreFactory make_store,
-               std::span<const Commands> families, const Seeds& seeds,
-               const Replication& replication)
+               std::span<const Commands> lists, const Seeds& seeds, const Replication& replication)
     : CallHost(*this),
       config_(std::move(config)),
       clock_(*clock),
@@ -77,7 +76,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
       random_(seeds.choices),
       report_(clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
-      commands_(families),
+      commands_(lists),
       session_service_({.host = this,
                         .config = &config_,
                         .timeline = &timeline_,
@@ -114,27 +113,27 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                            .commands = &commands_,
                            .acl = &acl_},
                   .executor = &executor_,
-                  .office = &office_,
+                  .shard_role = &shard_role_,
                   .health = &persistence_.health,
                   .turn = &turn_}),
-      office_({.membership = replication.membership,
-               .instants = replication.instants,
-               .timeline = &timeline_,
-               .keys = &keys_,
-               .sessions = &sessions_,
-               .waiting = &waiting_,
-               .messages = &messages_,
-               .limiters = &limiters_,
-               .health = &persistence_.health,
-               .durability = persistence_.durability.get(),
-               .turn = &turn_,
-               .scripts = &scripting_.scripts,
-               .functions = &scripting_.functions,
-               .read_policies =
-                   [this] {
-                     if (const auto read = read_policies(); !read)
-                       spdlog::warn("policies-file: {}", read.error());
-                   }}),
+      shard_role_({.membership = replication.membership,
+                   .instants = replication.instants,
+                   .timeline = &timeline_,
+                   .keys = &keys_,
+                   .sessions = &sessions_,
+                   .waiting = &waiting_,
+                   .messages = &messages_,
+                   .limiters = &limiters_,
+                   .health = &persistence_.health,
+                   .durability = persistence_.durability.get(),
+                   .turn = &turn_,
+                   .scripts = &scripting_.scripts,
+                   .functions = &scripting_.functions,
+                   .read_policies =
+                       [this] {
+                         if (const auto read = read_policies(); !read)
+                           spdlog::warn("policies-file: {}", read.error());
+                       }}),
       executor_({.host = this,
                  .commands = &commands_,
                  .config = &config_,
@@ -148,7 +147,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                  .acl = &acl_,
                  .messages = &messages_,
                  .health = &persistence_.health,
-                 .office = &office_,
+                 .shard_role = &shard_role_,
                  .busy = &scripting_.busy}) {
   set_wall(&timeline_.wall());
   sessions_.bounds().set_shared(&messages_.tracking());
@@ -177,8 +176,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   const auto watch = [&lines](const storage::OpeningStep& step) { lines.note(step); };
   if (storage::Status status = keys_.open(&report, watch); !status.ok()) return status;
   persistence_.health.note_opening(report);
-  persistence_.checkpoints.look_for_newest();
-  if (!office_.lead_time()) persistence_.clock_keeper.resume();
+  if (!shard_role_.lead_time()) persistence_.clock_keeper.resume();
   keys_.running().begin_command(timeline_.now_ns());
   if (const auto opened = executor_.cluster().open(); !opened)
     return storage::Status::failed(opened.error());
@@ -190,13 +188,13 @@ storage::Status Server::open(OpeningLines::Tell tell) {
   } else {
     spdlog::info(
         "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-        report.written_back_turn, keys_.turn(), keys_.figures().unwritten);
+        report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
   }
   if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
     spdlog::warn("policies-file: {}", read.error());
   }
-  return office_.begin(this, report.read_only);
+  return shard_role_.begin(this, report.read_only);
 }
 
 storage::Status Server::close() {
@@ -261,7 +259,7 @@ void Server::wait(Call& call, std::unique_ptr<Waiter> waiter) {
 }
 
 void Server::serve_waiting() {
-  if (waiting_.empty() || !keys_.usable() || !office_.serves()) return;
+  if (waiting_.empty() || !keys_.usable() || !shard_role_.serves()) return;
   if (!waiting_.anybody_ready(timeline_.now_ns())) return;
   executor_.serve_waiting();
   session_service_.deliver_messages();
@@ -271,8 +269,9 @@ int64_t Server::next_wait_ns() {
   const auto until = [](int64_t at_ns, int64_t now_ns) {
     return at_ns == kNotDue ? kNotDue : std::max<int64_t>(at_ns - now_ns, 0);
   };
-  int64_t wait_ns = office_.next_ns();
-  if (office_.serves()) wait_ns = std::min(wait_ns, until(waiting_.next_ns(), timeline_.now_ns()));
+  int64_t wait_ns = shard_role_.next_ns();
+  if (shard_role_.serves())
+    wait_ns = std::min(wait_ns, until(waiting_.next_ns(), timeline_.now_ns()));
   const int64_t ask_at_ns = turn_.ask_at_ns();
   return ask_at_ns == kNotDue ? wait_ns : std::min(wait_ns, until(ask_at_ns, clock_.steady_ns()));
 }
@@ -282,11 +281,11 @@ void Server::end_turn() {
   session_service_.deliver_messages();
   turn_.end();
   work_a_slice();
-  sessions_.holds().end_turn(keys_.running().debt().too_much());
+  sessions_.holds().end_turn(keys_.running().dirty_bytes().too_much());
   session_service_.note_pressure();
   if (keys_.work().stuck() && persistence_.health.denies()) turn_.give_up_writing_back();
   timeline_.synchronise();
-  office_.act();
+  shard_role_.act();
   work().begin_turn();
 }
 
@@ -333,13 +332,13 @@ void Server::tick() {
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
-  peak = std::max(peak, keys_.figures().bytes);
+  peak = std::max(peak, keys_.metrics().bytes);
   report_.end_phase("tick", clock_.steady_ns());
 }
 
 // A slice of what deleted policies leave to be erased.
 void Server::drop_overrides() {
-  if (!keys_.usable() || keys_.store_in_use().failed() || !office_.serves()) return;
+  if (!keys_.usable() || keys_.store_in_use().failed() || !shard_role_.serves()) return;
   limiters_.policies.drop_some();
   if (!keys_.failure().ok()) keys_.running().roll_back();
 }

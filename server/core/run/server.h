@@ -30,7 +30,7 @@
 #include "server/core/run/reload.h"
 #include "server/core/run/scripting.h"
 #include "server/core/run/session_service.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
@@ -59,8 +59,8 @@ class Server final : public CallHost {
  public:
   using StoreFactory = storage::Keyspace::StoreFactory;
 
-  // `families`: the rows of all commands (commands/families.h).
-  Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> families,
+  // `lists`: the rows of all commands (commands/command_lists.h).
+  Server(Config config, Clock* clock, StoreFactory make_store, std::span<const Commands> lists,
          const Seeds& seeds = Seeds::fresh(), const Replication& replication = {});
 
   // Opens the data. If that fails, the process should end with the error.
@@ -74,8 +74,8 @@ class Server final : public CallHost {
 
   // Serves sessions that wait, as far as their instants have come. Call it between turns.
   void serve_waiting();
-  // Answers how long it is until a session's wait may end, held replies may leave, or the shard's
-  // log is to be asked, in nanoseconds; kNotDue when time alone changes nothing.
+  // Answers how long it is until a session's wait may end, pending replies may leave, or the
+  // shard's log is to be asked, in nanoseconds; kNotDue when time alone changes nothing.
   int64_t next_wait_ns();
   // Commits what the sessions did since the last call, and releases replies.
   void end_turn();
@@ -106,7 +106,7 @@ class Server final : public CallHost {
   Persistence& persistence() { return persistence_; }
   Turn& turn() { return turn_; }
   Scripting& scripting() { return scripting_; }
-  Office& office() { return office_; }
+  ShardRole& shard_role() { return shard_role_; }
   Reload& reload() { return reload_; }
 
   ShutdownRequest shutdown;
@@ -133,7 +133,7 @@ class Server final : public CallHost {
   Persistence persistence_;
   Turn turn_;
   Scripting scripting_;
-  Office office_;
+  ShardRole shard_role_;
   Executor executor_;
   Reload reload_;
 };

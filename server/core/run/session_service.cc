@@ -23,7 +23,7 @@ bool SessionService::is_busy() const { return needs_.scripting->busy.current() !
 
 // Sessions that are served while a script runs long have no part in its turn.
 bool SessionService::turn_is_full() const {
-  return needs_.keys->running().debt().turn_bytes() > kTurnBytesMax && !is_busy();
+  return needs_.keys->running().dirty_bytes().turn_bytes() > kTurnBytesMax && !is_busy();
 }
 
 // While a script runs long every session has a whole slice: the script may have used up the turn's
@@ -33,12 +33,12 @@ uint64_t SessionService::slice_end() const {
 }
 
 void SessionService::note_pressure() {
-  is_pressed_ = needs_.keys->running().debt().too_much() || turn_is_full() ||
+  is_pressed_ = needs_.keys->running().dirty_bytes().too_much() || turn_is_full() ||
                 needs_.sessions->holds().paused();
 }
 
 Hold SessionService::hold_for(const Session& session, Args args) const {
-  const bool owes = needs_.keys->running().debt().too_much() && !is_busy();
+  const bool owes = needs_.keys->running().dirty_bytes().too_much() && !is_busy();
   if (!needs_.sessions->holds().paused() && !owes) return Hold::kNone;
   const Command* command = needs_.executor->table().resolve(args);
   if (command == nullptr || !arity_fits(*command, args.size())) return Hold::kNone;

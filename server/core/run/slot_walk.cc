@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 namespace weir::server {
 namespace {
@@ -11,7 +11,7 @@ constexpr size_t kStepMax = 1000;
 constexpr size_t kStepGrowth = 10;
 
 uint64_t cursor_of_slot(int slot) {
-  constexpr int kSlotShift = 50 - 11;  // of a position, less what a cursor lacks
+  constexpr int kSlotShift = 50 - 11;  // of a key order, less what a cursor lacks
   return static_cast<uint64_t>(slot) << kSlotShift;
 }
 

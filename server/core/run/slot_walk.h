@@ -1,6 +1,6 @@
 // A walk over the live keys of neighbouring hash slots.
 //
-// Positions begin with the slot (storage/format/position.h), so it looks at the keys of these
+// Key orders begin with the slot (storage/format/key_order.h), so it looks at the keys of these
 // slots, and at some ten after them, however many others the server has.
 #pragma once
 

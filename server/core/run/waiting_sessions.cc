@@ -5,7 +5,7 @@
 #include "base/time_units.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/run/cluster.h"
-#include "server/core/shard/office.h"
+#include "server/core/shard/shard_role.h"
 #include "server/os/clock.h"
 #include "server/session/session.h"
 
@@ -36,7 +36,7 @@ bool WaitingSessions::act(Waiter& waiter, Act act) {
   }
   storage::Keyspace& keys = *needs_.keys;
   running_.begin(needs_.timeline->now_ns());
-  const size_t reply_begin = session->replies().mark();
+  const size_t reply_begin = session->replies().savepoint();
   const std::vector<std::string_view>& args = waiter.arguments();
   Call call{.host = *needs_.host,
             .limiters = *needs_.limiters,
@@ -79,7 +79,7 @@ bool WaitingSessions::act(Waiter& waiter, Act act) {
                                  .words = waiter.words_bytes()});
     session->count_bytes();
   } else {
-    session->end_wait(needs_.office->early_permits(*waiter.command));
+    session->end_wait(needs_.shard_role->early_permits(*waiter.command));
   }
   return true;
 }

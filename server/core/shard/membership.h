@@ -1,11 +1,11 @@
 // What a server asks of the shard that it is a member of (server/failover/). A server alone has
 // none.
 //
-// A member is the shard's owner, which serves requests for data, or a standby, which applies what
-// the owner has done and refuses them.
+// A member is the shard's primary, which serves requests for data, or a standby, which applies what
+// the primary has done and refuses them.
 //
-// Membership and OwnerRules are interfaces because a member of a shard puts a whole Server and the
-// shard's protocol together, and so lies on a floor above. The rules stand apart from the rest
+// Membership and PrimaryRules are interfaces because a member of a shard puts a whole Server and
+// the shard's protocol together, and so lies on a floor above. The rules stand apart from the rest
 // because they are asked with every request: whoever decides is asked, and nobody passes it on.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Server;
 class Snapshots;
 struct Command;
@@ -29,12 +29,12 @@ struct Command;
 struct MemberView {
   std::string shard;
   std::string node;   // 40 hexadecimal digits
-  std::string state;  // "joining", "following", "claiming", "owning", "handing over", "stopped"
+  std::string state;  // "joining", "following", "claiming", "primary", "switching over", "stopped"
   bool serves = false;
-  std::string owner_address;  // "host:port" of the owner, as the log has it; "": not known
-  std::string owner_node;
-  uint64_t epoch = 0;           // the position of the CLAIM that made the owner
-  uint64_t position = 0;        // of the newest record that this member has read or appended
+  std::string primary_address;  // "host:port" of the primary, as the log has it; "": not known
+  std::string primary_node;
+  uint64_t epoch = 0;           // the log index of the CLAIM that made the primary
+  uint64_t log_index = 0;       // of the newest record that this member has read or appended
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
   std::string stopped_because;  // "": it has not stopped
@@ -48,10 +48,10 @@ struct MemberSeen {
   uint16_t port = 0;
   std::string state;  // as MemberView has it
   bool is_self = false;
-  bool is_owner = false;    // by the shared log
+  bool is_primary = false;  // by the shared log
   bool is_present = false;  // heard of within ten seconds
-  bool is_standby = false;  // present, no owner, and follows the log
-  uint64_t position = 0;    // of the newest record it has read or appended
+  bool is_standby = false;  // present, no primary, and follows the log
+  uint64_t log_index = 0;   // of the newest record it has read or appended
   uint64_t turn = 0;        // the newest turn it has applied
   uint64_t lag_turns = 0;   // turns that it lacks, of those that this member knows of
   int64_t age_ms = 0;       // of what it has told
@@ -63,24 +63,24 @@ struct MemberSeen {
 // What a person wants of this member.
 struct MemberOrder {
   enum class Kind {
-    kHandOver,      // the owner gives its office to the standby `node`
-    kAskForOffice,  // a standby has the owner hand it over
-    kTakeOffice,    // this member becomes the owner, whoever is
-    kRejoin,        // a member that has stopped goes on with a copy of another one's data
+    kSwitchover,        // the primary gives its role to the standby `node`
+    kAskForSwitchover,  // a standby has the primary switch over to it
+    kTakeOver,          // this member becomes the primary, whoever is
+    kRejoin,            // a member that has stopped goes on with a copy of another one's data
   };
   Kind kind;
   std::string node = {};
 };
 
-// A request for data at the owner, as far as the log's state says whether it is served.
+// A request for data at the primary, as far as the log's state says whether it is served.
 struct DataRequest {
   bool writes = false;
   bool leaves_early = false;  // its reply may leave before the log has its turn
   uint64_t permits = 0;       // of which that reply would tell, as far as is known
 };
 
-// What the owner answers while the log is slow or away. Asking costs next to nothing.
-class OwnerRules {
+// What the primary answers while the log is slow or away. Asking costs next to nothing.
+class PrimaryRules {
  public:
   // Answers the error line for a request that is not served because of the log.
   virtual Result<void, std::string> admit(const DataRequest& request) const = 0;
@@ -88,7 +88,7 @@ class OwnerRules {
   virtual bool leaves_early(const Command& command) const = 0;
 
  protected:
-  ~OwnerRules() = default;
+  ~PrimaryRules() = default;
 };
 
 // The parts of "host:port", where the host may be "[::1]"; empty where the text is.
@@ -115,9 +115,9 @@ class Membership {
   virtual void listen() = 0;
   // Sends the log what is due. To be called between turns, after a turn.
   virtual void act() = 0;
-  // Tells the log that the owner lives, if that is due, and does nothing else. To be called from
+  // Tells the log that the primary lives, if that is due, and does nothing else. To be called from
   // time to time while a command runs long.
-  virtual void beat() = 0;
+  virtual void heartbeat() = 0;
   // Where the log has a socket, the watcher is told which; null: nobody watches any more.
   virtual void set_watcher(storage::SocketWatcher* watcher) = 0;
   // The socket is ready. May be called at any time; what has come waits for listen().
@@ -130,19 +130,19 @@ class Membership {
   virtual bool serves() const = 0;
   // The error line for requests for data while they are not served.
   virtual std::string refusal() const = 0;
-  virtual const OwnerRules& rules() const = 0;
+  virtual const PrimaryRules& rules() const = 0;
   virtual MemberView view() const = 0;
   // All members that were heard of within an hour, by their nodes' names; this one always.
   virtual std::vector<MemberSeen> members() const = 0;
   // Writes what INFO replication shows of it, beside the role.
-  virtual void write_figures(FigureWriter& out) const = 0;
+  virtual void write_metrics(MetricWriter& out) const = 0;
 
   // Begins what is ordered. The error is a whole line, and tells why that cannot be.
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
-  // The process is to end: gives the office away, if it is known to whom, and has committed what
-  // there is. listen() and act() go on with it.
+  // The process is to end: gives the role of primary away, if it is known to whom, and has
+  // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
   // Tells whether that is done, or will not be.
   virtual bool has_left() const = 0;

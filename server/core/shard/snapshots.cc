@@ -152,7 +152,7 @@ void Snapshots::begin_turn() {
 SnapshotPlace Snapshots::oldest() const {
   SnapshotPlace oldest;
   for (const auto& [id, snapshot] : snapshots_) {
-    const bool is_older = oldest.position == 0 || snapshot.place.position < oldest.position;
+    const bool is_older = oldest.log_index == 0 || snapshot.place.log_index < oldest.log_index;
     if (is_older) oldest = snapshot.place;
   }
   return oldest;

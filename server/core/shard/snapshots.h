@@ -41,7 +41,7 @@ struct SnapshotPiece {
 
 // A place in the shared log: what is in the snapshot reaches at least to it.
 struct SnapshotPlace {
-  uint64_t position = 0;
+  uint64_t log_index = 0;
   uint64_t crc = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who gets the office of a shard's owner where nobody is named.
+// Who becomes a shard's primary where nobody is named.
 #pragma once
 
 #include <vector>

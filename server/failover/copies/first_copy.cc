@@ -4,7 +4,7 @@
 
 namespace weir::server {
 
-using storage::replication::BoardView;
+using storage::replication::RegistryView;
 
 namespace {
 
@@ -21,15 +21,15 @@ PullPlan pull_plan(const Config& config) {
 }
 
 Result<void, std::string> copy_first_data(const PullPlan& plan, WaitingLog* log,
-                                          storage::replication::Board* board, uint64_t random,
-                                          Clock* clock) {
+                                          storage::replication::MemberRegistry* registry,
+                                          uint64_t random, Clock* clock) {
   const std::atomic<bool> stops{false};
   const int64_t end_ns = clock->steady_ns() + kMembersNs;
   std::string why;
   while (true) {
-    (void)log->read({}, 0);  // the board is read beside it
+    (void)log->read({}, 0);  // the member registry is read beside it
     std::vector<Source> sources;
-    if (board != nullptr) sources = sources_of(BoardView(board->snapshot()), "");
+    if (registry != nullptr) sources = sources_of(RegistryView(registry->snapshot()), "");
     auto pulled = pull_snapshot(plan, sources, random, clock, stops);
     if (pulled) {
       spdlog::info("copied the data of member {}: {} files, {} bytes", pulled->from, pulled->files,

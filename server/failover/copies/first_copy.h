@@ -8,7 +8,7 @@
 #include "base/time_units.h"
 #include "server/config/config.h"
 #include "server/failover/copies/snapshot_pull.h"
-#include "server/failover/peers/shard_board.h"
+#include "server/failover/peers/shard_registry.h"
 #include "server/failover/shared_log/open_log.h"
 #include "server/os/clock.h"
 
@@ -18,10 +18,10 @@ namespace weir::server {
 PullPlan pull_plan(const Config& config);
 
 // Waits, up to kMembersNs for other members to be there, and then as long as the copy takes. The
-// data lies in place when it returns. `board` is the log's, or null.
+// data lies in place when it returns. `registry` is the log's, or null.
 inline constexpr int64_t kMembersNs = kNsPerMinute;
 Result<void, std::string> copy_first_data(const PullPlan& plan, WaitingLog* log,
-                                          storage::replication::Board* board, uint64_t random,
-                                          Clock* clock);
+                                          storage::replication::MemberRegistry* registry,
+                                          uint64_t random, Clock* clock);
 
 }  // namespace weir::server

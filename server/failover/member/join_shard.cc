@@ -82,7 +82,7 @@ Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& p
   storage::RocksDirectory held(config.dir);
   if (const Status locked = held.lock(); !locked.ok()) return locked.message();
   WaitingLog waiting(opened.log.get(), clock);
-  return copy_first_data(plan, &waiting, opened.board, random, clock);
+  return copy_first_data(plan, &waiting, opened.registry, random, clock);
 }
 
 Result<StoreShard, std::string> find_shard(const Config& config, SharedLog* log, Clock* clock) {

@@ -4,7 +4,7 @@ namespace weir::server {
 
 using storage::Lookup;
 using storage::Status;
-using storage::replication::Stamp;
+using storage::replication::LogBookmark;
 
 std::optional<std::string> KeptTurns::turn(uint64_t turn) const {
   std::string record;
@@ -14,19 +14,20 @@ std::optional<std::string> KeptTurns::turn(uint64_t turn) const {
   return found == Lookup::kFound ? std::optional(std::move(record)) : std::nullopt;
 }
 
-std::vector<Stamp> KeptTurns::stamps() const {
-  std::vector<storage::KeptStamp> kept;
-  if (const Status status = keys_.store_in_use()->stamps(&kept); !status.ok()) on_failure_(status);
-  std::vector<Stamp> stamps;
-  for (const storage::KeptStamp& one : kept) {
-    if (const auto stamp = storage::replication::decode_stamp(one.bytes)) {
-      stamps.push_back(*stamp);
+std::vector<LogBookmark> KeptTurns::bookmarks() const {
+  std::vector<storage::KeptBookmark> kept;
+  if (const Status status = keys_.store_in_use()->bookmarks(&kept); !status.ok())
+    on_failure_(status);
+  std::vector<LogBookmark> bookmarks;
+  for (const storage::KeptBookmark& one : kept) {
+    if (const auto bookmark = storage::replication::decode_bookmark(one.bytes)) {
+      bookmarks.push_back(*bookmark);
     } else {
-      on_failure_(Status::corrupt("the log has a stamp of turn " + std::to_string(one.turn) +
+      on_failure_(Status::corrupt("the log has a bookmark of turn " + std::to_string(one.turn) +
                                   " that this weir-server does not know"));
     }
   }
-  return stamps;
+  return bookmarks;
 }
 
 }  // namespace weir::server

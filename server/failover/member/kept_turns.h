@@ -1,4 +1,4 @@
-// The turns that a keyspace's own store keeps, and their stamps, as a member of a shard asks for
+// The turns that a keyspace's own store keeps, and their bookmarks, as a member of a shard asks for
 // them.
 #pragma once
 
@@ -19,7 +19,7 @@ class KeptTurns final : public storage::replication::LocalTurns {
 
   uint64_t newest_turn() const override { return keys_.logged_turn(); }
   std::optional<std::string> turn(uint64_t turn) const override;
-  std::vector<storage::replication::Stamp> stamps() const override;
+  std::vector<storage::replication::LogBookmark> bookmarks() const override;
 
  private:
   storage::Keyspace& keys_;

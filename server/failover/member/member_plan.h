@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "server/cluster/node_file.h"
 #include "server/failover/copies/shard_copies.h"
-#include "server/failover/member/owner_replies.h"
+#include "server/failover/member/primary_replies.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "storage/format/status.h"
 #include "storage/replication/record.h"

@@ -14,9 +14,9 @@ using storage::replication::Appended;
 using storage::replication::Read;
 
 void MemberPort::begin_protocol(storage::replication::Member* member,
-                                const std::vector<Stamp>& stamps) {
+                                const std::vector<LogBookmark>& bookmarks) {
   member_ = member;
-  trail_ = storage::replication::StampTrail(stamps);
+  trail_ = storage::replication::BookmarkTrail(bookmarks);
 }
 
 void MemberPort::end_protocol() {
@@ -49,7 +49,7 @@ void MemberPort::append(std::optional<Head> expected, std::string record) {
                        answers_.push_back([this, came, bytes](While when) {
                          if (!member_->appended(came, now(), when)) return false;
                          if (came.outcome != Appended::Outcome::kDone) return true;
-                         parts_.trimmer->note(came.head.position, bytes);
+                         parts_.trimmer->note(came.head.log_index, bytes);
                          parts_.replies->absence().acknowledged();
                          return true;
                        });
@@ -62,7 +62,7 @@ void MemberPort::read(Head after, size_t bytes_max) {
 }
 
 void MemberPort::ask_to_read() {
-  if (!read_asked_ || (!office_ && keys_->work().overloaded())) return;
+  if (!read_asked_ || (!instants_ && keys_->work().overloaded())) return;
   const ReadAsked asked = *std::exchange(read_asked_, std::nullopt);
   parts_.log->read(asked.after, asked.bytes_max, [this, life = life_](Read came) {
     if (life != life_) return;
@@ -77,55 +77,55 @@ void MemberPort::ask_to_read() {
 
 // A turn that is refused says nothing of the own store: it would be refused after each restart.
 bool MemberPort::follow(const Batch& batch) {
-  const std::string stamp = encode_stamp(batch.stamp);
+  const std::string bookmark = encode_bookmark(batch.bookmark);
   const Status status =
-      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = bookmark});
   if (status.is_refusal()) {
     bad_turn_ = status.message();
     return false;
   }
   data_moved_ = true;
-  trail_.note(batch.first_turn, batch.stamp);
+  trail_.note(batch.first_turn, batch.bookmark);
   if (!status.ok()) parts_.plan->fail(status);
   return true;
 }
 
-void MemberPort::commit(const Batch& batch) {
-  const std::string stamp = encode_stamp(batch.stamp);
+void MemberPort::write_committed(const Batch& batch) {
+  const std::string bookmark = encode_bookmark(batch.bookmark);
   const Status status =
-      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .stamp = stamp});
-  trail_.note(batch.first_turn, batch.stamp);
+      keys_->follow({.first_turn = batch.first_turn, .turns = batch.turns, .bookmark = bookmark});
+  trail_.note(batch.first_turn, batch.bookmark);
   if (!status.ok()) parts_.plan->fail(status);
 }
 
-// A stamp alone stands with the turn before the next one.
-void MemberPort::restamp(const Stamp& stamp) {
-  const std::string bytes = encode_stamp(stamp);
-  const TurnBatch batch{.first_turn = stamp.next_turn, .turns = {}, .stamp = bytes};
-  trail_.note(stamp.next_turn, stamp);
+// A bookmark alone stands with the turn before the next one.
+void MemberPort::replace_bookmark(const LogBookmark& bookmark) {
+  const std::string bytes = encode_bookmark(bookmark);
+  const TurnBatch batch{.first_turn = bookmark.next_turn, .turns = {}, .bookmark = bytes};
+  trail_.note(bookmark.next_turn, bookmark);
   if (const Status status = keys_->store_in_use()->append_batch(batch); !status.ok())
     parts_.plan->fail(status);
 }
 
-void MemberPort::take_office(int64_t instant_ns) {
-  office_.emplace(std::max(instant_ns, keys_->figures().instant_ns), now());
-  parts_.replies->take_office();
+void MemberPort::promote(int64_t instant_ns) {
+  instants_.emplace(std::max(instant_ns, keys_->metrics().instant_ns), now());
+  parts_.replies->promote();
   server_->timeline().synchronise();
-  spdlog::warn("this is the owner of shard {} from turn {} on, epoch {}", parts_.plan->shard,
-               keys_->turn() + 1, member_->fold().epoch().position);
-  server_->office().take();
+  spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
+               keys_->turn() + 1, member_->log_state().epoch().log_index);
+  server_->shard_role().promote();
 }
 
-void MemberPort::lose_office(Reason reason) {
+void MemberPort::demote(Reason reason) {
   spdlog::warn(
-      "this is not the owner of shard {} any more: {}; {} turns that were not committed are "
+      "this is not the primary of shard {} any more: {}; {} turns that were not committed are "
       "dropped",
       parts_.plan->shard, words_of(reason), keys_->turn() - keys_->logged_turn());
-  const uint64_t lost = parts_.replies->lose_office();
+  const uint64_t lost = parts_.replies->demote();
   if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
-  office_.reset();
-  if (const Status status = server_->office().lose(); !status.ok()) parts_.plan->fail(status);
-  parts_.stale_clients->office_lost(parts_.clock->boot_ns(), server_);
+  instants_.reset();
+  if (const Status status = server_->shard_role().demote(); !status.ok()) parts_.plan->fail(status);
+  parts_.stale_clients->demoted(parts_.clock->boot_ns(), server_);
 }
 
 void MemberPort::stop(Reason reason) {
@@ -137,8 +137,8 @@ void MemberPort::stop(Reason reason) {
 
 int64_t MemberPort::instant_ns() {
   if (is_in_turn_) return keys_->running().now_ns();
-  const int64_t newest_ns = keys_->figures().instant_ns;
-  return office_ ? std::max(office_->at(now()), newest_ns) : newest_ns;
+  const int64_t newest_ns = keys_->metrics().instant_ns;
+  return instants_ ? std::max(instants_->at(now()), newest_ns) : newest_ns;
 }
 
 }  // namespace weir::server

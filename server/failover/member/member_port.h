@@ -1,5 +1,5 @@
 // What the protocol of a member does: it asks the shared log, writes into the own store's log, and
-// takes and loses the server's office.
+// promotes and demotes the server.
 //
 // Invariant: what the log answers waits until the member takes it in (shard_member.h, 1).
 #pragma once
@@ -14,19 +14,19 @@
 
 #include "server/core/run/server.h"
 #include "server/failover/member/member_plan.h"
-#include "server/failover/member/owner_replies.h"
+#include "server/failover/member/primary_replies.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "server/os/clock.h"
 #include "server/os/random.h"
+#include "storage/replication/bookmark_trail.h"
 #include "storage/replication/member.h"
-#include "storage/replication/office_clock.h"
+#include "storage/replication/primary_clock.h"
 #include "storage/replication/shared_log.h"
-#include "storage/replication/stamp_trail.h"
 
 namespace weir::server {
 
-class MemberPort final : public storage::replication::Port {
+class MemberPort final : public storage::replication::MemberActions {
  public:
   struct Parts {
     const MemberPlan* plan;
@@ -34,7 +34,7 @@ class MemberPort final : public storage::replication::Port {
     Random* random;
     storage::replication::SharedLog* log;
     LogTrimmer* trimmer;
-    OwnerReplies* replies;
+    PrimaryReplies* replies;
     StaleClients* stale_clients;
   };
   // Of Role::kStopped.
@@ -44,7 +44,7 @@ class MemberPort final : public storage::replication::Port {
   };
   using Head = storage::replication::Head;
   using Batch = storage::replication::Batch;
-  using Stamp = storage::replication::Stamp;
+  using LogBookmark = storage::replication::LogBookmark;
   using Reason = storage::replication::Reason;
   using While = storage::replication::While;
 
@@ -53,8 +53,9 @@ class MemberPort final : public storage::replication::Port {
   // The own store's, and later the server's. Instants are known from the first on.
   void use(storage::Keyspace* keys) { keys_ = keys; }
   void begin(Server* server) { server_ = server; }
-  // The protocol begins, on a log that has these stamps.
-  void begin_protocol(storage::replication::Member* member, const std::vector<Stamp>& stamps);
+  // The protocol begins, on a log that has these bookmarks.
+  void begin_protocol(storage::replication::Member* member,
+                      const std::vector<LogBookmark>& bookmarks);
   // It ends, since other data takes the place of the own.
   void end_protocol();
 
@@ -63,11 +64,11 @@ class MemberPort final : public storage::replication::Port {
   void take_in(While when);
   // A standby that cannot write back as fast as it reads, reads later.
   void ask_to_read();
-  // Between these the owner's instants are that of the turn that runs.
+  // Between these the primary's instants are that of the turn that runs.
   void enter_turn() { is_in_turn_ = true; }
   void leave_turn() { is_in_turn_ = false; }
 
-  bool in_office() const { return office_.has_value(); }
+  bool is_promoted() const { return instants_.has_value(); }
   const Stopped& stopped() const { return stopped_; }
   void copy_another() { stopped_.copies = true; }
   // The place in the log that the state files have reached.
@@ -78,18 +79,18 @@ class MemberPort final : public storage::replication::Port {
     return {.boot_ns = parts_.clock->boot_ns(), .wall_ns = parts_.clock->wall_ns()};
   }
 
-  // Port
+  // MemberActions
   void append(std::optional<Head> expected, std::string record) override;
   void read(Head after, size_t bytes_max) override;
   bool follow(const Batch& batch) override;
-  void commit(const Batch& batch) override;
-  void restamp(const Stamp& stamp) override;
-  void take_office(int64_t instant_ns) override;
-  void lose_office(Reason reason) override;
+  void write_committed(const Batch& batch) override;
+  void replace_bookmark(const LogBookmark& bookmark) override;
+  void promote(int64_t instant_ns) override;
+  void demote(Reason reason) override;
   void stop(Reason reason) override;
-  // The owner's instants, or those of the turns that come.
+  // The primary's instants, or those of the turns that come.
   int64_t instant_ns() override;
-  uint64_t written_back_turn() const override { return keys_->figures().written_back_turn; }
+  uint64_t written_back_turn() const override { return keys_->metrics().written_back_turn; }
   uint64_t random() override { return parts_.random->next(); }
 
  private:
@@ -107,10 +108,10 @@ class MemberPort final : public storage::replication::Port {
   std::deque<std::function<bool(While when)>> answers_;
   uint64_t life_ = 0;                    // of the protocol; answers to an earlier one go nowhere
   std::optional<ReadAsked> read_asked_;  // waits until write-back has caught up
-  std::optional<storage::replication::OfficeClock> office_;  // while this is the owner
+  std::optional<storage::replication::PrimaryClock> instants_;  // while this is the primary
   bool is_in_turn_ = false;
   bool data_moved_ = false;
-  storage::replication::StampTrail trail_;
+  storage::replication::BookmarkTrail trail_;
   Stopped stopped_;
   std::string bad_turn_;  // what is wrong with one that was read; "": nothing
 };

@@ -7,8 +7,8 @@
 #include "server/failover/member/shard_names.h"
 #include "server/failover/shared_log/open_log.h"
 #include "storage/format/codec.h"
+#include "storage/replication/log_bookmark.h"
 #include "storage/replication/shard_id.h"
-#include "storage/replication/stamp.h"
 #include "storage/rocks/rocks_directory.h"
 #include "storage/store/newest_records.h"
 
@@ -17,7 +17,7 @@ namespace weir::server {
 using storage::Status;
 using storage::replication::Appended;
 using storage::replication::Genesis;
-using storage::replication::Stamp;
+using storage::replication::LogBookmark;
 
 namespace {
 
@@ -99,11 +99,11 @@ Status join(const ShardPlan& plan, const FoundGenesis& found) {
   const auto store = storage::make_rocks_store(options);
   storage::OpenReport opened;
   if (Status status = store->open(&opened); !status.ok()) return status;
-  const Stamp stamp{
+  const LogBookmark bookmark{
       .head = found.head, .epoch = found.head, .next_turn = found.genesis.first_turn, .times = {}};
-  const std::string bytes = encode_stamp(stamp);
+  const std::string bytes = encode_bookmark(bookmark);
   const Status status =
-      store->append_batch({.first_turn = found.genesis.first_turn, .turns = {}, .stamp = bytes});
+      store->append_batch({.first_turn = found.genesis.first_turn, .turns = {}, .bookmark = bytes});
   return status.ok() ? store->sync_now() : status;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/time_units.h"
 #include "server/core/shard/successor.h"
-#include "server/failover/member/member_figures.h"
+#include "server/failover/member/member_metrics.h"
 #include "server/failover/peers/member_words.h"
 #include "server/os/log.h"
 
@@ -23,7 +23,7 @@ constexpr int64_t kLeaveNs = kNsPerS;
 // Asks the member; the rest is the base's.
 class ShardDurability final : public Durability {
  public:
-  ShardDurability(const Config* config, storage::Keyspace* keys, OwnerReplies* replies)
+  ShardDurability(const Config* config, storage::Keyspace* keys, PrimaryReplies* replies)
       : Durability(config, keys), replies_(*replies) {}
 
   Coverage covers(const Told& told, int64_t steady_ns) const override {
@@ -36,18 +36,18 @@ class ShardDurability final : public Durability {
   bool gives_up() const override { return replies_.gives_up(); }
 
  private:
-  OwnerReplies& replies_;
+  PrimaryReplies& replies_;
 };
 
-void look_for_log(LogAbsence* absence, bool in_office, int64_t lease_ns, Server* server) {
+void look_for_log(LogAbsence* absence, bool is_promoted, int64_t lease_ns, Server* server) {
   const int64_t boot_ns = server->clock().boot_ns();
   const bool was_away = absence->is_away();
   absence->look(boot_ns);
-  if (!in_office) return;
+  if (!is_promoted) return;
   if (absence->is_away() && !was_away)
     spdlog::warn(
         "the shared log does not answer: what has to wait for it is refused until it does");
-  if (absence->outlasts(lease_ns, boot_ns)) server->office().cut_listeners();
+  if (absence->outlasts(lease_ns, boot_ns)) server->shard_role().cut_listeners();
 }
 
 }  // namespace
@@ -65,10 +65,10 @@ ShardMember::ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock)
              .stale_clients = &stale_clients_}),
       log_(std::move(opened.log)),
       watched_log_(opened.watched),
-      board_(opened.board),
+      registry_(opened.registry),
       trimmer_(log_.get(), plan_.trim),
       replies_(plan_.replies, clock),
-      wishes_(plan_.pull.peers) {}
+      operator_requests_(plan_.pull.peers) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
   if (watched_log_ != nullptr) watched_log_->set_watcher(watcher);
@@ -101,9 +101,9 @@ Result<void, std::string> ShardMember::begin(Server* server) {
         if (member_->role() == Role::kStopped)
           return "ERR this member of shard " + plan_.shard +
                  " has stopped: " + port_.stopped().because;
-        if (!copies_->can_copy() || written_back_.position == 0)
+        if (!copies_->can_copy() || written_back_.log_index == 0)
           return std::string("ERR this member has no data of the shard that could be copied yet");
-        return SnapshotPlace{.position = written_back_.position, .crc = written_back_.crc};
+        return SnapshotPlace{.log_index = written_back_.log_index, .crc = written_back_.crc};
       });
   spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
                plan_.shard, keys_->turn(), plan_.address);
@@ -122,16 +122,17 @@ void ShardMember::begin_protocol() {
   options.times = plan_.times;
   options.append_interval_ns = plan_.append_interval_ns;
   options.early_release_ns_max = plan_.replies.early.age_ns_max;
-  member_ = std::make_unique<Member>(options, kept_.get(), &port_, keys_->figures().instant_ns);
-  port_.begin_protocol(member_.get(), kept_->stamps());
+  member_ = std::make_unique<Member>(options, kept_.get(), &port_, keys_->metrics().instant_ns);
+  port_.begin_protocol(member_.get(), kept_->bookmarks());
   replies_.begin(member_.get());
 }
 
 // The store is closed, and opened anew with what was copied (main.cc puts it in place).
 void ShardMember::adopt_copy() {
   port_.end_protocol();
-  wishes_.give_up_taking();
-  if (const Status status = server_->office().lose(true); !status.ok()) return plan_.fail(status);
+  operator_requests_.give_up_taking();
+  if (const Status status = server_->shard_role().demote(true); !status.ok())
+    return plan_.fail(status);
   begin_protocol();
   copies_->adopted();
   spdlog::warn("this member of shard {} goes on with the copied data, at turn {}", plan_.shard,
@@ -144,33 +145,34 @@ void ShardMember::listen() {
   log_->tick(clock_.boot_ns());
   port_.take_in(While::kBetweenTurns);
   settle();
-  look_for_log(&replies_.absence(), port_.in_office(), plan_.times.lease_ns, server_);
-  const std::string& owner = member_->fold().owner().address;
-  owner_teller_.look(plan_.shard, owner, &server_->messages().pubsub());
-  stale_clients_.look(owner, owner == plan_.address, clock_.boot_ns(), server_);
+  look_for_log(&replies_.absence(), port_.is_promoted(), plan_.times.lease_ns, server_);
+  const std::string& primary = member_->log_state().primary().address;
+  primary_teller_.look(plan_.shard, primary, &server_->messages().pubsub());
+  stale_clients_.look(primary, primary == plan_.address, clock_.boot_ns(), server_);
 }
 
 void ShardMember::act() {
   if (!member_) return;
   settle();
-  wishes_.act(member_.get(), self_.node, port_.now());
+  operator_requests_.act(member_.get(), self_.node, port_.now());
   trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
-  const auto sources = [this] { return sources_of(board_.view(facts()), self_.node); };
+  const auto sources = [this] { return sources_of(registry_.view(facts()), self_.node); };
   if (port_.stopped().copies && copies_->has_copied(sources, random_.next())) adopt_copy();
   member_->tick(port_.now());
   port_.ask_to_read();
   settle();
   const int64_t now_ns = clock_.boot_ns();
-  if (now_ns >= board_.next_ns(member_->role())) {
+  if (now_ns >= registry_.next_ns(member_->role())) {
     digests_ = node_digests(server_->config(), server_->acl().users());
-    board_.write(facts(), now_ns);
+    registry_.write(facts(), now_ns);
   }
-  if (serves() && trimmer_.due(now_ns)) trimmer_.trim(written_back_, board_.view(facts()), now_ns);
+  if (serves() && trimmer_.due(now_ns))
+    trimmer_.trim(written_back_, registry_.view(facts()), now_ns);
 }
 
-void ShardMember::beat() {
-  if (!port_.in_office()) return;
+void ShardMember::heartbeat() {
+  if (!port_.is_promoted()) return;
   port_.enter_turn();
   // While a script runs, nobody watches the socket.
   if (watched_log_ != nullptr) {
@@ -186,12 +188,14 @@ void ShardMember::beat() {
 void ShardMember::begin_to_leave() {
   const std::vector<MemberSeen> all = members();
   const MemberSeen* const successor = successor_of(all);
-  std::string to = successor == nullptr ? wishes_.other_owner() : successor->node;
-  wishes_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs, std::move(to));
+  std::string to = successor == nullptr ? operator_requests_.other_primary() : successor->node;
+  operator_requests_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs,
+                           std::move(to));
 }
 
 bool ShardMember::has_left() const {
-  return !port_.in_office() || wishes_.has_left(replies_.turns().count(), clock_.boot_ns());
+  return !port_.is_promoted() ||
+         operator_requests_.has_left(replies_.turns().count(), clock_.boot_ns());
 }
 
 // What every event may have made possible.
@@ -206,10 +210,10 @@ void ShardMember::settle() {
 int64_t ShardMember::next_ns() {
   if (!member_) return kNotDue;
   if (port_.has_answers()) return 0;
-  int64_t at_ns =
-      std::min({member_->next_deadline(), log_->next_deadline(), board_.next_ns(member_->role())});
-  at_ns = std::min({at_ns, wishes_.next_ns(), stale_clients_.next_ns()});
-  if (port_.in_office())
+  int64_t at_ns = std::min(
+      {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
+  at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
+  if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
 }
@@ -223,13 +227,13 @@ std::string ShardMember::refusal() const {
   return "READONLY You can't write against a read only replica.";
 }
 
-// A turn that cannot be sealed at the moment waits; if the office is lost, it is dropped with the
+// A turn that cannot be sealed at the moment waits; at a demotion it is dropped with the
 // sealed ones.
 Status ShardMember::append(uint64_t turn, std::string_view record) {
-  if (!port_.in_office()) return Status::refused(refusal());
+  if (!port_.is_promoted()) return Status::refused(refusal());
   const storage::replication::LogFacts facts = log_->facts();
   const size_t bytes_max =
-      facts.uses_parts ? storage::replication::Fold::kPartsBytesMax : facts.record_bytes_max;
+      facts.uses_parts ? storage::replication::LogState::kPartsBytesMax : facts.record_bytes_max;
   if (record.size() > bytes_max) {
     return Status::refused("ERR a turn of " + std::to_string(record.size()) +
                            " bytes is larger than the shared log takes, which is " +
@@ -240,19 +244,19 @@ Status ShardMember::append(uint64_t turn, std::string_view record) {
 }
 
 MemberView ShardMember::view() const {
-  const storage::replication::Fold& fold = member_->fold();
+  const storage::replication::LogState& log_state = member_->log_state();
   return {.shard = plan_.shard,
           .node = self_.node,
           .state = port_.stopped().copies && copies_->can_copy()
                        ? "copying"
                        : std::string(words_of(member_->role())),
           .serves = serves(),
-          .owner_address = fold.owner().address,
-          .owner_node = fold.owner().node,
-          .epoch = fold.epoch().position,
-          .position = fold.head().position,
+          .primary_address = log_state.primary().address,
+          .primary_node = log_state.primary().node,
+          .epoch = log_state.epoch().log_index,
+          .log_index = log_state.head().log_index,
           .turn = keys_->turn(),
-          .committed = port_.in_office() ? member_->committed_turn() : keys_->logged_turn(),
+          .committed = port_.is_promoted() ? member_->let_out_turn() : keys_->logged_turn(),
           .stopped_because = port_.stopped().because};
 }
 
@@ -260,36 +264,36 @@ storage::replication::MemberFacts ShardMember::facts() const {
   storage::replication::MemberFacts facts;
   facts.author = self_;
   facts.role = member_->role();
-  facts.applied_turn = port_.in_office() ? member_->committed_turn() : keys_->turn();
-  facts.head = member_->fold().head();
+  facts.applied_turn = port_.is_promoted() ? member_->let_out_turn() : keys_->turn();
+  facts.head = member_->log_state().head();
   facts.written_back_turn = port_.written_back_turn();
   facts.written_back_head = written_back_;
   facts.configuration_digest = digests_.configuration;
   facts.acl_digest = digests_.acl;
   const SnapshotPlace taken = copies_->given().oldest();
-  facts.checkpoint_head = {.position = taken.position, .crc = taken.crc};
+  facts.checkpoint_head = {.log_index = taken.log_index, .crc = taken.crc};
   return facts;
 }
 
 std::vector<MemberSeen> ShardMember::members() const {
-  return board_.members(facts(), member_->fold().owner().node);
+  return registry_.members(facts(), member_->log_state().primary().node);
 }
 
-void ShardMember::write_figures(FigureWriter& out) const {
-  write_member_figures({.view = view(),
+void ShardMember::write_metrics(MetricWriter& out) const {
+  write_member_metrics({.view = view(),
                         .members = members(),
-                        .figures = member_->figures(),
+                        .metrics = member_->metrics(),
                         .log = log_->facts(),
                         .trimmed_up_to = trimmer_.trimmed_up_to()},
                        out);
-  replies_.write_figures(out);
+  replies_.write_metrics(out);
 }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {
   if (order.kind == MemberOrder::Kind::kRejoin) return rejoin();
-  if (order.kind != MemberOrder::Kind::kHandOver && member_->owns())
-    return std::string("ERR this member is the owner already");
-  return wishes_.order(order, view(), members(), clock_.boot_ns());
+  if (order.kind != MemberOrder::Kind::kSwitchover && member_->is_primary())
+    return std::string("ERR this member is the primary already");
+  return operator_requests_.order(order, view(), members(), clock_.boot_ns());
 }
 
 Result<void, std::string> ShardMember::rejoin() {

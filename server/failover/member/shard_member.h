@@ -3,10 +3,10 @@
 //
 // Invariants
 // 1. The protocol runs between turns. Answers of the log that come at other times wait for that.
-//    Only while a script runs long the owner takes in between that its appends are acknowledged,
+//    Only while a script runs long the primary takes in between that its appends are acknowledged,
 //    and tells the log that it lives, at the instant of the turn that runs. Its other answers may
-//    cost the office, and with it the data under the script. By such a BEAT instants never run back
-//    along the log; a standby that takes over just then goes on that much earlier.
+//    cost the role of primary, and with it the data under the script. By such a HEARTBEAT instants
+//    never run back along the log; a standby that takes over just then goes on that much earlier.
 // 2. What the own store's log has is what the shared log has committed, or what was read there.
 // 3. A store that fails ends the process: another member goes on.
 #pragma once
@@ -22,12 +22,12 @@
 #include "server/failover/member/kept_turns.h"
 #include "server/failover/member/member_plan.h"
 #include "server/failover/member/member_port.h"
-#include "server/failover/member/office_wishes.h"
-#include "server/failover/member/owner_replies.h"
-#include "server/failover/member/owner_teller.h"
+#include "server/failover/member/operator_requests.h"
+#include "server/failover/member/primary_replies.h"
+#include "server/failover/member/primary_teller.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/peers/node_digests.h"
-#include "server/failover/peers/shard_board.h"
+#include "server/failover/peers/shard_registry.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "server/failover/shared_log/open_log.h"
 #include "server/failover/shared_log/trouble_teller.h"
@@ -47,16 +47,16 @@ class ShardMember final : public Membership, public InstantSource, public storag
   Result<void, std::string> begin(Server* server) override;
   void listen() override;
   void act() override;
-  void beat() override;
+  void heartbeat() override;
   void set_watcher(storage::SocketWatcher* watcher) override;
   void on_socket_ready() override;
   int64_t next_ns() override;
-  bool serves() const override { return port_.in_office() && member_->may_seal(); }
+  bool serves() const override { return port_.is_promoted() && member_->may_seal(); }
   std::string refusal() const override;
-  const OwnerRules& rules() const override { return replies_; }
+  const PrimaryRules& rules() const override { return replies_; }
   MemberView view() const override;
   std::vector<MemberSeen> members() const override;
-  void write_figures(FigureWriter& out) const override;
+  void write_metrics(MetricWriter& out) const override;
   Result<void, std::string> order(const MemberOrder& order) override;
   Snapshots* snapshots() override { return &copies_->given(); }
   void begin_to_leave() override;
@@ -64,7 +64,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
 
   // InstantSource
   int64_t instant_ns() override { return port_.instant_ns(); }
-  bool passes() const override { return port_.in_office(); }
+  bool passes() const override { return port_.is_promoted(); }
 
   // TurnLog
   storage::Status append(uint64_t turn, std::string_view record) override;
@@ -73,7 +73,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   Replication replication();
 
   const storage::replication::Member& protocol() const { return *member_; }
-  const OwnerReplies& replies() const { return replies_; }
+  const PrimaryReplies& replies() const { return replies_; }
 
  private:
   using While = storage::replication::While;
@@ -93,18 +93,18 @@ class ShardMember final : public Membership, public InstantSource, public storag
   MemberPort port_;  // which the log answers to, so it outlives it
   const std::unique_ptr<storage::replication::SharedLog> log_;
   storage::WatchedLog* const watched_log_;  // the same; null: it has no socket
-  ShardBoard board_;
-  NodeDigests digests_;  // as the Board has them
+  ShardRegistry registry_;
+  NodeDigests digests_;  // as the member registry has them
   LogTrimmer trimmer_;
   std::unique_ptr<KeptTurns> kept_;
   std::unique_ptr<storage::replication::Member> member_;
-  OwnerReplies replies_;
+  PrimaryReplies replies_;
   StaleClients stale_clients_;
   // The place in the log that the state files have reached.
   storage::replication::Head written_back_;
   std::unique_ptr<ShardCopies> copies_;
-  OfficeWishes wishes_;
-  OwnerTeller owner_teller_;
+  OperatorRequests operator_requests_;
+  PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
 };
 

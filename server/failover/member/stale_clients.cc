@@ -8,9 +8,9 @@
 namespace weir::server {
 namespace {
 
-// Subscribers stay to hear of the owner, members to copy data, and those who watch by metrics-port.
-// Who has just come and is about to ask is answered; one that stays silent is a pool's, which has
-// connected ahead.
+// Subscribers stay to hear of the primary, members to copy data, and those who watch by
+// metrics-port. Who has just come and is about to ask is answered; one that stays silent is a
+// pool's, which has connected ahead.
 bool is_stale(const Session& session, int64_t now_ns) {
   const Listening& listening = session.listening();
   const Activity& activity = session.activity();
@@ -33,13 +33,14 @@ void send_away(Server* server) {
 
 }  // namespace
 
-void StaleClients::office_lost(int64_t boot_ns, Server* server) {
+void StaleClients::demoted(int64_t boot_ns, Server* server) {
   send_away(server);
   again_at_ns_ = boot_ns + kAgainNs;
 }
 
-void StaleClients::look(const std::string& owner, bool is_here, int64_t boot_ns, Server* server) {
-  const bool is_new = !owner.empty() && owner != known_ && !std::exchange(known_, owner).empty();
+void StaleClients::look(const std::string& primary, bool is_here, int64_t boot_ns, Server* server) {
+  const bool is_new =
+      !primary.empty() && primary != known_ && !std::exchange(known_, primary).empty();
   if (!is_new && boot_ns < again_at_ns_) return;
   again_at_ns_ = is_new && !is_here ? boot_ns + kAgainNs : INT64_MAX;
   if (!is_here) send_away(server);

@@ -1,7 +1,7 @@
-// Closes the connections of clients that look for the owner where it is no more, as a Redis
+// Closes the connections of clients that look for the primary where it is no more, as a Redis
 // Sentinel has a master and its replicas do when it makes another one master: a client that keeps
-// its connection would be refused for ever, and one that has to connect anew asks who the owner is.
-// HTTP is closed likewise: a proxy connects anew by a name that leads to who serves.
+// its connection would be refused for ever, and one that has to connect anew asks who the primary
+// is. HTTP is closed likewise: a proxy connects anew by a name that leads to who serves.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,12 @@ class StaleClients {
   // Those who come meanwhile by what somebody told them before are sent away so much later.
   static constexpr int64_t kAgainNs = 1'000'000'000;
 
-  // This member has lost the office.
-  void office_lost(int64_t boot_ns, Server* server);
-  // `owner` is the owner's address as the log has it, "": not known; `is_here`: it is this one's.
-  void look(const std::string& owner, bool is_here, int64_t boot_ns, Server* server);
-  // When look() has something to do, by CLOCK_BOOTTIME; INT64_MAX: when another owner is known.
+  // This member was demoted.
+  void demoted(int64_t boot_ns, Server* server);
+  // `primary` is the primary's address as the log has it, "": not known; `is_here`: it is this
+  // one's.
+  void look(const std::string& primary, bool is_here, int64_t boot_ns, Server* server);
+  // When look() has something to do, by CLOCK_BOOTTIME; INT64_MAX: when another primary is known.
   int64_t next_ns() const { return again_at_ns_; }
 
  private:

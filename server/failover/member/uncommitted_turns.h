@@ -1,5 +1,5 @@
-// The turns of a shard's owner that its log has not acknowledged: how large they are, and those
-// that the protocol could not take when they were made, because a rewind or a hand-over was under
+// The turns of a shard's primary that its log has not acknowledged: how large they are, and those
+// that the protocol could not take when they were made, because a rewind or a switchover was under
 // way.
 #pragma once
 
@@ -31,7 +31,7 @@ class UncommittedTurns {
     for (; !sizes_.empty() && sizes_.front().turn <= turn; sizes_.pop_front())
       bytes_ -= sizes_.front().bytes;
   }
-  // The office is lost.
+  // A demotion.
   void clear() { *this = {}; }
 
   size_t bytes() const { return bytes_; }

@@ -10,8 +10,8 @@ std::string_view words_of(Reason reason) {
   switch (reason) {
     case Reason::kFenced:
       return "another member has taken over";
-    case Reason::kHandedOver:
-      return "it was handed over";
+    case Reason::kSwitchedOver:
+      return "there was a switchover";
     case Reason::kImpossible:
       return "the shared log holds a record that this weir-server does not understand";
     case Reason::kTurnsDiffer:
@@ -25,7 +25,7 @@ std::string_view words_of(Reason reason) {
     case Reason::kDamaged:
       return "the shared log is damaged";
     case Reason::kBadTurns:
-      return "the shared log holds a turn that no owner can have made";
+      return "the shared log holds a turn that no primary can have made";
   }
   return "";
 }
@@ -38,10 +38,10 @@ std::string_view words_of(Role role) {
       return "following";
     case Role::kClaiming:
       return "claiming";
-    case Role::kOwning:
-      return "owning";
-    case Role::kHandingOver:
-      return "handing over";
+    case Role::kPrimary:
+      return "primary";
+    case Role::kSwitchingOver:
+      return "switching over";
     case Role::kStopped:
       return "stopped";
   }

@@ -3,13 +3,13 @@
 
 #include <string_view>
 
-#include "storage/replication/port.h"
+#include "storage/replication/member_actions.h"
 #include "storage/replication/role.h"
 #include "storage/replication/shared_log.h"
 
 namespace weir::server {
 
-// Why a member lost its office or stopped, as the end of a sentence.
+// Why a member was demoted or stopped, as the end of a sentence.
 std::string_view words_of(storage::replication::Reason reason);
 std::string_view words_of(storage::replication::Role role);
 // One word.

@@ -1,6 +1,5 @@
 #include "server/failover/peers/node_digests.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,20 +10,8 @@
 namespace weir::server {
 namespace {
 
-constexpr std::string_view kLocalFamilies[] = {"cluster-announce-", "http-", "metrics-", "tls-"};
-constexpr std::string_view kLocal[] = {
-    "aclfile", "bind",       "checkpoint-keep",   "dir",           "disk-reserve",
-    "logfile", "loglevel",   "log-password-file", "pidfile",       "policies-file",
-    "port",    "supervised", "unixsocket",        "unixsocketperm"};
-
 // They are looked at every two seconds: a millisecond's work.
 constexpr size_t kUsersBytesMax = 256 << 10;
-
-bool is_local(std::string_view name) {
-  return std::any_of(std::begin(kLocalFamilies), std::end(kLocalFamilies),
-                     [&](std::string_view family) { return name.starts_with(family); }) ||
-         std::find(std::begin(kLocal), std::end(kLocal), name) != std::end(kLocal);
-}
 
 std::array<char, 32> digest_of(std::string_view text) {
   const std::array<uint8_t, 32> bytes = acl::sha256(text);
@@ -38,7 +25,7 @@ std::array<char, 32> digest_of(std::string_view text) {
 NodeDigests node_digests(const Config& config, const acl::Users& users) {
   std::string options;
   for (const Option& option : config_options()) {
-    if (is_local(option.name) || is_secret_option(option.name)) continue;
+    if (option.may_differ || option.secret) continue;
     options.append(option.name).append(" ").append(file_text(option, config)).append("\n");
   }
   NodeDigests digests{.configuration = digest_of(options), .acl = {}};

@@ -1,7 +1,7 @@
-// For how long a shard's log has not acknowledged what its owner appends. Times are nanoseconds of
-// CLOCK_BOOTTIME.
+// For how long a shard's log has not acknowledged what its primary appends. Times are nanoseconds
+// of CLOCK_BOOTTIME.
 //
-// The count begins with the first append after the last acknowledged one, not with that: an owner
+// The count begins with the first append after the last acknowledged one, not with that: a primary
 // with nothing to append hears nothing, and misses nothing. An append that is refused or given up
 // changes nothing, because the next one is on its way then.
 #pragma once

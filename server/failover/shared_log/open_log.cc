@@ -27,7 +27,7 @@ constexpr size_t kGenesisBytes = 4096;
 
 OpenedLog opened(std::unique_ptr<storage::ServerLog> log) {
   storage::ServerLog* const server = log.get();
-  return {.log = std::move(log), .board = server, .watched = server};
+  return {.log = std::move(log), .registry = server, .watched = server};
 }
 
 Result<OpenedLog, std::string> open_postgres(std::string_view address, const LogPlan& plan) {
@@ -78,7 +78,7 @@ Result<OpenedLog, std::string> open_shared_log(std::string_view address, const L
     return "a shared log is file:PATH of a file, and " + path + " is a directory";
   auto log = std::make_unique<storage::FileLog>(path);
   storage::FileLog* const file = log.get();
-  return OpenedLog{.log = std::move(log), .board = file, .watched = nullptr};
+  return OpenedLog{.log = std::move(log), .registry = file, .watched = nullptr};
 }
 
 template <typename Answer>

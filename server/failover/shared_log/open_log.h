@@ -25,19 +25,19 @@ struct LogPlan {
 };
 
 // A shared log, and what its engine has beside it. Whoever makes one says of each whether it is
-// there: a member without a Board knows nobody, and one whose log is not watched hears of an answer
-// at its next tick only.
+// there: a member without a registry knows nobody, and one whose log is not watched hears of an
+// answer at its next tick only.
 struct OpenedLog {
   std::unique_ptr<storage::replication::SharedLog> log;  // never null
-  storage::replication::Board* board;                    // the log's; null: there is none
+  storage::replication::MemberRegistry* registry;        // the log's; null: there is none
   storage::WatchedLog* watched;                          // the log's; null: it has no socket
 };
 
 // "file:PATH", PATH from the root on: a file that processes of one machine share, for development
 // and tests. "postgres://USER@HOST[:PORT][,HOST...]/DATABASE[?OPTION=VALUE...]": PostgreSQL, by an
-// address of libpq's. "nats://[USER@]HOST[:PORT][,HOST...]": NATS JetStream. All have a Board, and
-// the latter two are watched. Nothing is opened or asked before the first call. An error never
-// repeats what may be a password.
+// address of libpq's. "nats://[USER@]HOST[:PORT][,HOST...]": NATS JetStream. All have a member
+// registry, and the latter two are watched. Nothing is opened or asked before the first call. An
+// error never repeats what may be a password.
 Result<OpenedLog, std::string> open_shared_log(std::string_view address, const LogPlan& plan = {});
 
 // For a process that does nothing else meanwhile. They wait for kAnswerNs at most.

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 namespace weir::server {
 
@@ -20,18 +20,18 @@ class RandomIds {
   // Makes ids count up from now on, so that tests can name them.
   void count_up() { counts_up_ = true; }
 
-  // Answers the instant of a booking made now. No two are the same, so that they tell which booking
-  // came first.
-  int64_t stamp(int64_t now_ns) {
-    last_stamp_ns_ = now_ns > last_stamp_ns_ ? now_ns : last_stamp_ns_ + 1;
-    return last_stamp_ns_;
+  // Answers an instant for who joins a queue or books now. No two are the same, so that they
+  // tell who came first.
+  int64_t unique_ns(int64_t now_ns) {
+    last_unique_ns_ = now_ns > last_unique_ns_ ? now_ns : last_unique_ns_ + 1;
+    return last_unique_ns_;
   }
 
  private:
   storage::HashSeed seed_;
   uint64_t drawn_ = 0;
   bool counts_up_ = false;
-  int64_t last_stamp_ns_ = 0;
+  int64_t last_unique_ns_ = 0;
 };
 
 }  // namespace weir::server

@@ -1,4 +1,4 @@
-// What the running command has taken and tells its client of, for a shard's owner: whether the
+// What the running command has taken and tells its client of, for a shard's primary: whether the
 // reply may leave before the shared log has its turn, and how many permits are lost with it then.
 //
 // A lease of CONCURRENCY is a lock: a second holder is worse than one request too many. What was

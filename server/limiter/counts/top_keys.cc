@@ -15,7 +15,7 @@ void TopKeys::reset(size_t capacity) {
 }
 
 uint64_t TopKeys::hash_of(const Name& name) {
-  // Neighbouring positions share their leading bits, so the index wants them mixed.
+  // Neighbours in key order share their leading bits, so the index wants them mixed.
   uint64_t hash = name.hash + static_cast<uint64_t>(name.database) * 0x9e3779b97f4a7c15;
   hash ^= hash >> 32;
   hash *= 0xd6e8feb86659fd93;

@@ -152,12 +152,12 @@ class AcquireWaiter : public QueuedRequest {
 
   bool try_again(Call& call) override {
     is_served = false;
-    if (call.now_ns < expected_ns) forget_tail(call, key());  // a command has touched the key
-    if (expected_ns > 0) tail->late_ns += std::max<int64_t>(call.now_ns - expected_ns, 0);
+    if (call.now_ns < expected_ns) forget_simulation(call, key());  // a command has touched the key
+    if (expected_ns > 0) simulation->late_ns += std::max<int64_t>(call.now_ns - expected_ns, 0);
     if (recalled(call, key(), request().id)) return true;
     auto limiter = resolve(call, key(), request());
     if (!limiter) return true;
-    const bool is_foreseen = tail->foresees_serving();
+    const bool is_foreseen = simulation->foresees_serving();
     Try tried = try_to_take(call, *limiter, request(), deadline_ns);
     if (tried.outcome == TryEnd::kDenied && !tried.final) {
       expected_ns = due_ns = tried.due_ns;
@@ -169,7 +169,7 @@ class AcquireWaiter : public QueuedRequest {
       reply_denial(call, *limiter, request(), tried.answer);
     }
     is_served = tried.answer.allowed;
-    if (is_served && is_foreseen) tail->watch = std::make_unique<KeyWatch>(call, key());
+    if (is_served && is_foreseen) simulation->watch = std::make_unique<KeyWatch>(call, key());
     successor = std::move(tried.departure);
     return true;
   }
@@ -203,13 +203,13 @@ class AcquireWaiter : public QueuedRequest {
 void begin_waiting(Call& call, std::unique_ptr<QueuedRequest> waiter, int64_t deadline_ns,
                    int64_t rank) {
   waiter->deadline_ns = deadline_ns;
-  waiter->rank = rank != 0 ? rank : call.limiters.ids.stamp(call.now_ns);
+  waiter->rank = rank != 0 ? rank : call.limiters.ids.unique_ns(call.now_ns);
   if (!waiter->request().id.empty()) {
     const int64_t wait_ms = std::min((deadline_ns - call.now_ns) / kNsPerMs, kTicketMs);
     keep_ticket(call, waiter->key(), waiter->request().id, {.rank = waiter->rank},
                 call.now_ms() + wait_ms + kRememberedMs);
   }
-  if (waiter->tail == nullptr) join_unforeseen(call, waiter.get());
+  if (waiter->simulation == nullptr) join_unforeseen(call, waiter.get());
   waiter->keys = {{call.database, waiter->shared_key()}};
   call.host.wait(call, std::move(waiter));
 }
@@ -233,7 +233,7 @@ void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t de
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
   auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), std::move(request));
-  join_tail(call, limiter, waiter.get());
+  join_simulation(call, limiter, waiter.get());
   begin_waiting(call, std::move(waiter), deadline_ns, 0);
 }
 
@@ -267,7 +267,7 @@ void acquire_again(Call& call, std::string_view key, const LimiterRequest& reque
 // From now on this session waits under the ID, whoever did before. Answers the place in the queue.
 int64_t take_place(Call& call, std::string_view key, const LimiterRequest& request,
                    const Ticket& ticket) {
-  forget_tail(call, key);
+  forget_simulation(call, key);
   QueuedRequest* other = find_in_queue(call, key, request.id);
   if (other != nullptr) call.limiters.waiting.supersede(other);
   return ticket.rank;

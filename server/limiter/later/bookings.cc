@@ -83,7 +83,7 @@ Result<void, std::string> store_booking(Call& call, Limiter& limiter, int64_t id
            " bookings that are not due yet, the most there may be";
   }
   std::string value;
-  const int64_t booked_ns = call.limiters.ids.stamp(call.now_ns);
+  const int64_t booked_ns = call.limiters.ids.unique_ns(call.now_ns);
   storage::put_varint(&value, kWithInstant);
   storage::put_varint(&value, static_cast<uint64_t>(booked_ns));
   storage::put_varint(&value, kWithCharge);

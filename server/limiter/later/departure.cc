@@ -29,10 +29,10 @@ void show_untouched(Answer* answer) {
   }
 }
 
-std::string reply_of(const Answer& answer, const LimiterRequest& request) {
+std::string reply_of(Call& call, const Answer& answer, const LimiterRequest& request) {
   std::string bytes;
   resp::ReplyWriter writer(&bytes, 3);
-  write_answer(writer, request, answer);
+  write_answer(call, writer, request, answer);
   return bytes;
 }
 
@@ -155,7 +155,7 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
   Ticket ticket{
       .booking = booking, .departs_ns = departs_ns, .lease = answer.granted.lease.value_or(0)};
   if (!request.id.empty()) {
-    ticket.reply = reply_of(answer, request);
+    ticket.reply = reply_of(call, answer, request);
     const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);
     const int64_t until_ms = call.now_ms() + wait_ms + kRememberedMs;
     keep_ticket(call, key, request.id, ticket, until_ms);

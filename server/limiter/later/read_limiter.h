@@ -14,7 +14,7 @@ namespace weir::server {
 struct ReadLimiter {
   algorithms::RecordHead head;
   std::array<algorithms::LimitState, algorithms::kLimitsMax> limits;  // the first head.limits
-  // Of its lists in the order in which the owner names them: bookings, holds, then each limit's
+  // Of its lists in the order in which the header names them: bookings, holds, then each limit's
   // that keeps entries.
   size_t lists = 0;
   std::array<const storage::ElementRule*, storage::kOwnedListsMax> rules{};

@@ -30,7 +30,7 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
     return Booked{.wait_ns = algorithms::kNever};
   }
   const auto ban = ban_against(*limiter, request, call.now_ns);
-  if (ban && !is_in_shadow(*limiter, request)) {
+  if (ban && !enforces_nothing(*limiter, request)) {
     const algorithms::Algorithm* banned_by = limiter->all()[ban->limit].limit.algorithm;
     count_denial(call, *limiter, {.verdict = {}, .algorithm = banned_by, .banned = true});
     return Booked{.wait_ns = ban->rest_ns};

@@ -108,7 +108,7 @@ bool decode(std::string_view record, const algorithms::Zones& zones, Policy* pol
 
 }  // namespace
 
-bool is_in_shadow(const Policy& policy, std::string_view key) {
+bool policy_in_shadow(const Policy& policy, std::string_view key) {
   if (policy.kind != PolicyKind::kLimits || policy.percent == 100) return false;
   return storage::siphash24(key, {policy.seed, kShareOfKeys}) % 100 >= policy.percent;
 }

@@ -136,6 +136,6 @@ class Policies {
 
 // Tells whether the policy's limits are decided in shadow for the key. While `percent` rises, no
 // key that is limited becomes one that is not.
-bool is_in_shadow(const Policy& policy, std::string_view key);
+bool policy_in_shadow(const Policy& policy, std::string_view key);
 
 }  // namespace weir::server

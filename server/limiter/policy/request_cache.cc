@@ -26,12 +26,12 @@ RequestCache::Parsed RequestCache::parse(Args words, uint32_t options) {
   const size_t size = join(words, joined, sizeof joined);
   if (size == 0) return parse_anew(words, options);
   const std::string_view key(joined, size);
-  Slot& slot = slots_[(std::hash<std::string_view>()(key) ^ options) % kSlots];
-  if (slot.options == options && slot.words == key) return &slot.request;
+  Place& place = places_[(std::hash<std::string_view>()(key) ^ options) % kPlaces];
+  if (place.options == options && place.words == key) return &place.request;
   const Parsed parsed = parse_anew(words, options);
   if (!parsed || !(*parsed)->id.empty()) return parsed;
-  slot = {.options = options, .words = std::string(key), .request = **parsed};
-  return &slot.request;
+  place = {.options = options, .words = std::string(key), .request = **parsed};
+  return &place.request;
 }
 
 RequestCache::Parsed RequestCache::parse_anew(Args words, uint32_t options) {

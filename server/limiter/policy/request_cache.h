@@ -1,7 +1,7 @@
 // Parsed requests, found by their words. Clients send the same limits over and over; finding them
 // here takes a comparison instead of parsing and checking, and allocates nothing.
 //
-// The memory is fixed: one slot per hash, where the newest request wins. Requests with an ID never
+// The memory is fixed: one place per hash, where the newest request wins. Requests with an ID never
 // repeat and are not kept.
 #pragma once
 
@@ -14,17 +14,18 @@ namespace weir::server {
 
 class RequestCache {
  public:
-  explicit RequestCache(const algorithms::Zones* zones = nullptr) : zones_(zones), slots_(kSlots) {}
+  explicit RequestCache(const algorithms::Zones* zones = nullptr)
+      : zones_(zones), places_(kPlaces) {}
 
   using Parsed = Result<const LimiterRequest*, std::string>;
   // Parses as parse_request() does. The request is valid until the next call.
   Parsed parse(Args words, uint32_t options);
 
  private:
-  static constexpr size_t kSlots = 512;
+  static constexpr size_t kPlaces = 512;
   static constexpr size_t kBytesMax = 512;  // of all words together
 
-  struct Slot {
+  struct Place {
     uint32_t options = 0;
     std::string words;  // each word with its size before it
     LimiterRequest request;
@@ -33,7 +34,7 @@ class RequestCache {
   Parsed parse_anew(Args words, uint32_t options);
 
   const algorithms::Zones* zones_;
-  std::vector<Slot> slots_;
+  std::vector<Place> places_;
   LimiterRequest uncached_;
 };
 

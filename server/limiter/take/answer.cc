@@ -19,18 +19,18 @@ void reply_verdict(Call& call, const algorithms::Verdict& verdict) {
                        milliseconds_up(verdict.reset_after_ns), 0});
 }
 
-void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto) {
+void write_verdict(resp::ReplyWriter& out, const Answer& answer, bool upto) {
   const bool with_id = answer.allowed && (answer.shape.lease || answer.shape.hold);
   const algorithms::Verdict& verdict = answer.verdict;
-  const int64_t figures[] = {answer.allowed ? 1 : 0,
+  const int64_t metrics[] = {answer.allowed ? 1 : 0,
                              verdict.limit,
                              verdict.remaining,
                              verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns),
                              milliseconds_up(verdict.reset_after_ns),
                              answer.index};
-  if (!upto && !with_id) return out.integers(figures);
+  if (!upto && !with_id) return out.integers(metrics);
   out.array(6 + (upto ? 1 : 0) + (with_id ? 1 : 0));
-  for (const int64_t figure : figures) out.integer(figure);
+  for (const int64_t metric : metrics) out.integer(metric);
   if (upto) out.integer(answer.granted.cost);
   if (!with_id) return;
   const auto id = answer.granted.hold ? answer.granted.hold : answer.granted.lease;

@@ -61,7 +61,7 @@ struct Answer {
 // Replies the six integers of a limit that was asked alone, whose number is 0.
 void reply_verdict(Call& call, const algorithms::Verdict& verdict);
 // Writes the six integers, and after them what UPTO adds, and the id of the lease or the hold.
-void write_figures(resp::ReplyWriter& out, const Answer& answer, bool upto);
+void write_verdict(resp::ReplyWriter& out, const Answer& answer, bool upto);
 
 // Answers -1 for never, else rounds up.
 int64_t milliseconds_up(int64_t duration_ns);

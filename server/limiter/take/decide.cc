@@ -77,7 +77,7 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
                 .algorithm = limiter.all()[ban.limit].limit.algorithm};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
   if (request.full) answer.rows = rows_of(call, limiter, guards);
-  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
+  answer.allowed = answer.shadow = enforces_nothing(limiter, request);
   return {.answer = answer, .cost = cost, .changed = false};
 }
 
@@ -98,7 +98,7 @@ Answer answer_of(const Call& call, Limiter& limiter, const LimiterRequest& reque
                 .index = static_cast<int64_t>(verdict.deciding),
                 .algorithm = deciding.limit->algorithm,
                 .allowed = verdict.allowed,
-                .shadow = is_in_shadow(limiter, request),
+                .shadow = enforces_nothing(limiter, request),
                 .granted = {.cost = verdict.allowed ? largest_cost(guards) : 0},
                 .shape = {.lease = std::any_of(guards.begin(), guards.end(), makes_leases),
                           .hold = request.hold_ns.has_value()}};

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "server/limiter/take/limiters.h"
+#include "server/session/session.h"
+
 namespace weir::server {
 namespace {
 
@@ -71,12 +74,22 @@ void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
   if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
 }
 
+void write_policy(Call& call, resp::ReplyWriter& reply, const std::string& policy) {
+  reply.bulk("policy");
+  if (policy.empty()) return reply.null();
+  reply.bulk(policy);
+  const size_t callers =
+      call.limiters.callers.count(policy, call.session.client().name(), call.now_ns);
+  write_integer(reply, "callers", static_cast<int64_t>(callers));
+}
+
 }  // namespace
 
-void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
+void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
                        const Answer& answer) {
   const algorithms::Verdict& verdict = answer.verdict;
-  reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0));
+  reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0) +
+            (request.policy.empty() ? 0 : 1));
   write_integer(reply, "allowed", answer.allowed ? 1 : 0);
   write_integer(reply, "retry_ms", verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
   write_integer(reply, "granted", answer.granted.cost);
@@ -88,21 +101,21 @@ void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
   }
   write_integer(reply, "shadow", answer.shadow_denies() ? 1 : 0);
   write_integer(reply, "banned", answer.banned ? 1 : 0);
-  reply.bulk("policy");
-  request.policy.empty() ? reply.null() : reply.bulk(request.policy);
+  write_policy(call, reply, request.policy);
   reply.bulk("limits");
   reply.array(static_cast<int64_t>(answer.rows.size()));
   for (const LimitRow& row : answer.rows) write_row(reply, row);
   if (request.headers) write_headers(reply, answer);
 }
 
-void write_answer(resp::ReplyWriter& reply, const LimiterRequest& request, const Answer& answer) {
-  if (request.full) return write_full_answer(reply, request, answer);
-  write_figures(reply, answer, request.upto);
+void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
+                  const Answer& answer) {
+  if (request.full) return write_full_answer(call, reply, request, answer);
+  write_verdict(reply, answer, request.upto);
 }
 
 void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {
-  write_answer(call.reply, request, answer);
+  write_answer(call, call.reply, request, answer);
 }
 
 void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
@@ -113,7 +126,7 @@ void answer_request(Call& call, std::string_view key, const LimiterRequest& requ
   remember_made(call, key, answer.granted, name);
   if (request.full) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full_answer(reply, request, answer);
+      write_full_answer(call, reply, request, answer);
     });
   }
   const size_t begin = call.reply.buffer()->size();

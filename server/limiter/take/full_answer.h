@@ -1,4 +1,4 @@
-// What a request is answered: the figures, or with FULL a map in RESP3, flat pairs in RESP2.
+// What a request is answered: the verdict, or with FULL a map in RESP3, flat pairs in RESP2.
 //
 //     allowed   1 or 0
 //     retry_ms  0 when allowed, -1 when it can never be allowed
@@ -8,13 +8,15 @@
 //     shadow    1 if a limit denies, and SHADOW lets the request through
 //     banned    1 if a ban is why it is denied
 //     policy    the policy's name, or null
+//     callers   with a policy only: how many clients of different names have asked for it with FULL
+//               in the last minute, this one too
 //     limits    for each limit a map: name, algorithm, capacity, remaining, reset_ms, window_ms
 //
 // HEADERS adds `headers`, a map of HTTP fields that are ready to be sent: RateLimit and
 // RateLimit-Policy as draft-ietf-httpapi-ratelimit-headers-11 has them, and Retry-After with a
 // denial that waiting helps.
 //
-// It must not decide anything: it shows what the answer holds.
+// It must not decide anything: it shows what the answer holds, and counts callers.
 #pragma once
 
 #include "resp/reply.h"
@@ -23,9 +25,10 @@
 
 namespace weir::server {
 
-// Writes what the request wants to see: the figures, or with FULL all.
-void write_answer(resp::ReplyWriter& reply, const LimiterRequest& request, const Answer& answer);
-void write_full_answer(resp::ReplyWriter& reply, const LimiterRequest& request,
+// Writes what the request wants to see: the verdict, or with FULL all.
+void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
+                  const Answer& answer);
+void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
                        const Answer& answer);
 
 void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer);

@@ -34,7 +34,7 @@ Result<Limiter, ErrorReplied> Limiter::read(Call& call, std::string_view key) {
 Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
   Limiter limiter(&call, key);
   const storage::Ref ref = call.look_up(key);
-  limiter.hash_ = ref.position();
+  limiter.hash_ = ref.key_order();
   limiter.exists_ = ref.exists();
   if (!ref.exists()) return limiter;
   if (storage::is_limiter(ref.type())) {
@@ -46,19 +46,19 @@ Result<Limiter, std::string> Limiter::find(Call& call, std::string_view key) {
 }
 
 Result<void, std::string> Limiter::decode(const storage::Ref& ref) {
-  storage::OwnerView owner;
-  owner.rest = ref.value();
-  if (storage::owns_elements(ref.type()) && !storage::parse_owner(ref.value(), &owner)) {
+  storage::HeaderView header;
+  header.rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_header(ref.value(), &header)) {
     return std::string("ERR the limiter's record cannot be read: its lists make no sense");
   }
-  std::vector<LimitState> stored(algorithms::limits_in_record(owner.rest));
-  const auto head = algorithms::read_record(owner.rest, stored, &call_->limiters.zones.stored());
+  std::vector<LimitState> stored(algorithms::limits_in_record(header.rest));
+  const auto head = algorithms::read_record(header.rest, stored, &call_->limiters.zones.stored());
   if (!head) {
     return "ERR the limiter's record cannot be read: " +
            std::string(algorithms::describe(head.error()));
   }
   size_t lists = 0;
-  const auto next_list = [&] { return lists < owner.lists ? owner.ids[lists++] : 0; };
+  const auto next_list = [&] { return lists < header.lists ? header.ids[lists++] : 0; };
   if (head->bookings) bookings_ = next_list();
   if (head->holds) holds_ = next_list();
   held_.reserve(head->limits);
@@ -230,7 +230,7 @@ void Limiter::save() {
     lists.push_back(held.list);
   }
   std::string value;
-  if (!lists.empty()) storage::append_owner_head(&value, lists);
+  if (!lists.empty()) storage::append_list_ids(&value, lists);
   algorithms::append_record({.limits = states.size(),
                              .named = named_,
                              .policy_version = policy_version_,

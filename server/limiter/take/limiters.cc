@@ -4,7 +4,7 @@
 
 #include "algorithms/algorithm.h"
 #include "base/check.h"
-#include "server/report/figures.h"
+#include "server/report/metrics.h"
 
 namespace weir::server {
 
@@ -16,7 +16,7 @@ Limiters::Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work,
   }));
 }
 
-void write_figures(const Limiters& limiters, FigureWriter& out) {
+void write_metrics(const Limiters& limiters, MetricWriter& out) {
   const VerdictCounts& verdicts = limiters.verdicts;
   const uint64_t allowed = verdicts.of(Outcome::kAllowed);
   const uint64_t denied = verdicts.of(Outcome::kDenied);

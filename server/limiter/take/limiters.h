@@ -7,6 +7,7 @@
 #include "algorithms/gcra.h"
 #include "server/config/config.h"
 #include "server/limiter/counts/booking_ages.h"
+#include "server/limiter/counts/callers.h"
 #include "server/limiter/counts/random_ids.h"
 #include "server/limiter/counts/takings.h"
 #include "server/limiter/counts/top_windows.h"
@@ -18,7 +19,7 @@
 
 namespace weir::server {
 
-class FigureWriter;
+class MetricWriter;
 class Waiting;
 
 // The keys with the most denials, the most permits taken, and the most denials with SHADOW.
@@ -53,11 +54,12 @@ struct Limiters {
   BookingAges ages;    // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
+  Callers callers;
   Takings takings;
   LastThrottle last_throttle;
   Limiting limiting = Limiting::kOn;
 };
 
-void write_figures(const Limiters& limiters, FigureWriter& out);
+void write_metrics(const Limiters& limiters, MetricWriter& out);
 
 }  // namespace weir::server

@@ -35,7 +35,7 @@ Mode mode_in(const LimiterRequest& request, const HeldLimit& held) {
   return request.shadow ? Mode::kShadow : held.mode;
 }
 
-bool is_in_shadow(Limiter& limiter, const LimiterRequest& request) {
+bool enforces_nothing(Limiter& limiter, const LimiterRequest& request) {
   const auto limits = limiter.named();
   if (limits.empty()) return request.shadow || limiter.names().mode == Mode::kShadow;
   return std::ranges::all_of(
@@ -43,7 +43,7 @@ bool is_in_shadow(Limiter& limiter, const LimiterRequest& request) {
 }
 
 bool never_waits(Limiter& limiter, const LimiterRequest& request) {
-  return has_fixed_answer(limiter) || is_in_shadow(limiter, request);
+  return has_fixed_answer(limiter) || enforces_nothing(limiter, request);
 }
 
 DecidingPart deciding_part(const NamedLimits& named, std::span<const algorithms::Limit> limits,

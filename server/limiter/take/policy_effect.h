@@ -24,7 +24,7 @@ Answer fixed_answer(const Limiter& limiter, const LimiterRequest& request, bool 
 // How a limit that the limiter has named takes part in the request.
 algorithms::Mode mode_in(const LimiterRequest& request, const HeldLimit& held);
 // Tells whether the request is let pass whatever its limits say: none of them is enforced.
-bool is_in_shadow(Limiter& limiter, const LimiterRequest& request);
+bool enforces_nothing(Limiter& limiter, const LimiterRequest& request);
 // Tells whether it is answered at once, and never stands in a queue.
 bool never_waits(Limiter& limiter, const LimiterRequest& request);
 

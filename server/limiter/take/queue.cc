@@ -37,7 +37,7 @@ bool ask_alike(const LimiterRequest& a, const LimiterRequest& b) {
          a.names == b.names && std::ranges::equal(a.limits, b.limits, algorithms::same_limit);
 }
 
-void join_all(Call& call, std::string_view key, QueueTail* tail) {
+void join_all(Call& call, std::string_view key, SimulatedQueue* simulated) {
   const QueuedRequest* before = nullptr;
   DecidingPart part;  // of that one
   bool has_part = false;
@@ -47,19 +47,19 @@ void join_all(Call& call, std::string_view key, QueueTail* tail) {
     const bool is_alike = before != nullptr && ask_alike(before->request(), next->request());
     if (!is_alike) has_part = find_part(call, *next, &part);
     before = next;
-    if (has_part) call.work().charge_entries(tail->join(part, call.now_ns));
+    if (has_part) call.work().charge_entries(simulated->join(part, call.now_ns));
   }
 }
 
-// Answers the simulated end of the key's queue. REQUIRES: has_queue().
-KeptTail& tail_of(Call& call, Limiter& limiter) {
-  KeptTail& kept = *last_in_queue(call, limiter.key())->tail;
+// Answers the simulation of the key's queue. REQUIRES: has_queue().
+KeptSimulation& simulation_of(Call& call, Limiter& limiter) {
+  KeptSimulation& kept = *last_in_queue(call, limiter.key())->simulation;
   if (kept.is_good()) {
     kept.simulated->attach(call);
     return kept;
   }
   kept.watch = std::make_unique<KeyWatch>(call, limiter.key());
-  kept.simulated = std::make_unique<QueueTail>(call, limiter);
+  kept.simulated = std::make_unique<SimulatedQueue>(call, limiter);
   kept.late_ns = 0;
   join_all(call, limiter.key(), kept.simulated.get());
   return kept;
@@ -85,7 +85,8 @@ size_t QueuedRequest::own_bytes() const {
   const size_t limits = request_.limits.size() + 1;  // a policy may have others
   const size_t watch = storage::Watches::memory_bytes(*key_);
   return block_bytes(sizeof(*this) + sizeof(int64_t)) + heap_bytes(*key_) + request_.heap_bytes() +
-         block_bytes(sizeof(KeptTail) + sizeof(int64_t)) + QueueTail::memory_bytes(limits) + watch;
+         block_bytes(sizeof(KeptSimulation) + sizeof(int64_t)) +
+         SimulatedQueue::memory_bytes(limits) + watch;
 }
 
 bool has_queue(Call& call, std::string_view key) { return last_in_queue(call, key) != nullptr; }
@@ -116,15 +117,16 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
   return !request.force && request.asks() && has_queue(call, key);
 }
 
-QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request) {
+SimulatedQueue::Place place_after_queue(Call& call, Limiter& limiter,
+                                        const LimiterRequest& request) {
   const DecidingPart part = deciding_part(limiter, least_of(request));
-  auto place = tail_of(call, limiter).simulated->look(part, call.now_ns);
+  auto place = simulation_of(call, limiter).simulated->look(part, call.now_ns);
   place.index = part.places[place.index];
   call.work().charge_entries(place.looks);
   return place;
 }
 
-Answer denial_at(const QueueTail::Place& place, int64_t now_ns) {
+Answer denial_at(const SimulatedQueue::Place& place, int64_t now_ns) {
   Answer answer{.verdict = place.verdict,
                 .index = static_cast<int64_t>(place.index),
                 .algorithm = place.algorithm};
@@ -140,21 +142,21 @@ Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& re
   return denial_at(place_after_queue(call, limiter, request), call.now_ns);
 }
 
-void join_tail(Call& call, Limiter& limiter, QueuedRequest* joining) {
-  KeptTail& kept = tail_of(call, limiter);
+void join_simulation(Call& call, Limiter& limiter, QueuedRequest* joining) {
+  KeptSimulation& kept = simulation_of(call, limiter);
   const DecidingPart part = deciding_part(limiter, joining->request());
   call.work().charge_entries(kept.simulated->join(part, call.now_ns));
-  joining->tail = last_in_queue(call, limiter.key())->tail;
+  joining->simulation = last_in_queue(call, limiter.key())->simulation;
 }
 
 void join_unforeseen(Call& call, QueuedRequest* joining) {
   const QueuedRequest* last = last_in_queue(call, joining->key());
-  joining->tail = last == nullptr ? std::make_shared<KeptTail>() : last->tail;
-  joining->tail->forget();
+  joining->simulation = last == nullptr ? std::make_shared<KeptSimulation>() : last->simulation;
+  joining->simulation->forget();
 }
 
-void forget_tail(Call& call, std::string_view key) {
-  if (const QueuedRequest* last = last_in_queue(call, key)) last->tail->forget();
+void forget_simulation(Call& call, std::string_view key) {
+  if (const QueuedRequest* last = last_in_queue(call, key)) last->simulation->forget();
 }
 
 }  // namespace weir::server

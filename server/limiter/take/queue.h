@@ -1,16 +1,16 @@
 // The queue of a key: those who wait to take from it, first come, first served (later/acquire.h).
 //
 // While there is a queue, a request that would take is denied, so that it does not overtake. Where
-// it would stand is told by a simulation of the queue's end (queue_tail.h), which all in the queue
-// share. Who joins at the end is added to it. It is worked out anew, request by request, when it is
-// asked for after something that it has not foreseen; what nobody asks for costs nothing.
+// it would stand is told by a simulation of the queue (simulated_queue.h), which all who stand in
+// it share. Who joins at the end is added to it. It is worked out anew, request by request, when it
+// is asked for after something that it has not foreseen; what nobody asks for costs nothing.
 //
 // Invariants
 // 1. A look at the queue's end changes neither the key nor the simulation that is kept.
-// 2. A tail that is kept has all requests of the queue in it, and no others: one that joins
+// 2. A simulation that is kept has all requests of the queue in it, and no others: one that joins
 //    elsewhere than at the end, or ends without having been served, has it forgotten.
-// 3. A tail is kept until anything at the key changes: a watch tells. What it has foreseen, the
-//    serving of those before it, is no such change: the watch is set anew then. Of a tail that has
+// 3. A simulation is kept until anything at the key changes: a watch tells. What it has foreseen,
+//    the serving of those before it, is no such change: the watch is set anew then. Of one that has
 //    entries it is one, since those lie over the key's own.
 #pragma once
 
@@ -20,16 +20,17 @@
 
 #include "base/time_units.h"
 #include "server/limiter/take/answer.h"
-#include "server/limiter/take/queue_tail.h"
+#include "server/limiter/take/simulated_queue.h"
 #include "server/waiting/waiting.h"
 
 namespace weir::server {
 
-// Tells whether anything at a key has changed since it was made.
+// Tells whether anything at a key has changed since it was made, later in the same script too, or
+// was taken back.
 class KeyWatch {
  public:
   explicit KeyWatch(Call& call, std::string_view key)
-      : keys_(call.keys), id_(keys_.watches().add(call.look_up(key))) {}
+      : keys_(call.keys), id_(keys_.running().watch(call.look_up(key))) {}
   ~KeyWatch() { keys_.watches().remove(id_); }
   KeyWatch(const KeyWatch&) = delete;
   KeyWatch& operator=(const KeyWatch&) = delete;
@@ -42,10 +43,10 @@ class KeyWatch {
 };
 
 // The limiter once all in a queue have been served, if that is known.
-struct KeptTail {
+struct KeptSimulation {
   static constexpr int64_t kLateMaxNs = 5 * kNsPerMs;
 
-  std::unique_ptr<QueueTail> simulated = nullptr;
+  std::unique_ptr<SimulatedQueue> simulated = nullptr;
   std::unique_ptr<KeyWatch> watch = nullptr;  // there is one with it
   // By how much those who were served came later than it has foreseen, in all. What they leave
   // behind is later by so much.
@@ -65,20 +66,21 @@ class QueuedRequest : public Waiter {
   QueuedRequest(std::string_view key, LimiterRequest request)
       : key_(std::make_shared<const std::string>(key)), request_(std::move(request)) {}
   ~QueuedRequest() override {
-    if (tail != nullptr && !is_served) tail->forget();
+    if (simulation != nullptr && !is_served) simulation->forget();
   }
 
   QueuedRequest* queued_request() override { return this; }
   bool strict() const override { return true; }
-  // The tail counts as if it were each one's own, because any of them may be the last who is left.
+  // The simulation counts as if it were each one's own, because any of them may be the last who is
+  // left.
   size_t own_bytes() const override;
 
   const std::string& key() const { return *key_; }
   const std::shared_ptr<const std::string>& shared_key() const { return key_; }
   const LimiterRequest& request() const { return request_; }
 
-  std::shared_ptr<KeptTail> tail;  // the queue's; null: it stands in none yet
-  bool is_served = false;          // it was granted, as a tail foresees
+  std::shared_ptr<KeptSimulation> simulation;  // the queue's; null: it stands in none yet
+  bool is_served = false;                      // it was granted, as a simulation foresees
 
  private:
   std::shared_ptr<const std::string> key_;
@@ -101,17 +103,18 @@ bool must_queue(Call& call, std::string_view key, const LimiterRequest& request)
 
 // Answers where a request would stand that joined the queue now. Only the request's costs matter:
 // the limits are those that the limiter has named. REQUIRES: has_queue().
-QueueTail::Place place_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request);
+SimulatedQueue::Place place_after_queue(Call& call, Limiter& limiter,
+                                        const LimiterRequest& request);
 // Denies a request that would stand there: remaining is 0, and retry_after is the wait until all
 // before it and itself have been served. Nothing is counted.
-Answer denial_at(const QueueTail::Place& place, int64_t now_ns);
+Answer denial_at(const SimulatedQueue::Place& place, int64_t now_ns);
 Answer denial_after_queue(Call& call, Limiter& limiter, const LimiterRequest& request);
 
-// Adds one who is about to join at the end to the tail. REQUIRES: has_queue().
-void join_tail(Call& call, Limiter& limiter, QueuedRequest* joining);
+// Adds one who is about to join at the end to the simulation. REQUIRES: has_queue().
+void join_simulation(Call& call, Limiter& limiter, QueuedRequest* joining);
 // To be called of one who is about to join elsewhere, or who is the first.
 void join_unforeseen(Call& call, QueuedRequest* joining);
-// Forgets the tail, because something has happened that it did not foresee.
-void forget_tail(Call& call, std::string_view key);
+// Forgets the simulation, because something has happened that it did not foresee.
+void forget_simulation(Call& call, std::string_view key);
 
 }  // namespace weir::server

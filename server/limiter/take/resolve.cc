@@ -5,7 +5,7 @@
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/policy_effect.h"
-#include "storage/format/position.h"
+#include "storage/format/key_order.h"
 
 namespace weir::server {
 namespace {
@@ -58,7 +58,7 @@ uint32_t tag_of(const std::string& policy) {
 Result<NamedLimits, std::string> overridden(const AskedLimits& asked, const Policy& policy,
                                             std::string_view key, Override override) {
   const auto owned = std::make_shared<const ParsedLimits>(std::move(override.parsed));
-  const bool in_shadow = override.kind == PolicyKind::kLimits && is_in_shadow(policy, key);
+  const bool in_shadow = override.kind == PolicyKind::kLimits && policy_in_shadow(policy, key);
   NamedLimits named{.limits = owned->limits,
                     .names = owned->names,
                     .policy = PolicyPart{.tag = tag_of(asked.policy),
@@ -96,7 +96,7 @@ Result<NamedLimits, std::string> with_policy(Call& call, std::string_view key,
                            .at = asked.policy_at,
                            .size = policy->limits.size(),
                            .kind = policy->kind,
-                           .mode = is_in_shadow(*policy, key) ? Mode::kShadow : Mode::kEnforced,
+                           .mode = policy_in_shadow(*policy, key) ? Mode::kShadow : Mode::kEnforced,
                            .shares_counts = !policy->reports.empty(),
                            .counts = counts}};
   if (asked.limits.empty()) return named;

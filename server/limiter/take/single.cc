@@ -55,7 +55,7 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
   }
   if (verdict.changed) save_single(call, &*single, limit);
   if (cost > 0) {
-    count_verdict(call, {call.database, single->ref.position(), key}, verdict, cost,
+    count_verdict(call, {call.database, single->ref.key_order(), key}, verdict, cost,
                   limit.algorithm->id);
   }
   return verdict;

@@ -97,7 +97,7 @@ std::optional<Decision> denied_by_queue(Call& call, Limiter& limiter,
                                         const LimiterRequest& request) {
   if (has_fixed_answer(limiter) || !must_queue(call, limiter.key(), request)) return std::nullopt;
   Answer answer = denial_after_queue(call, limiter, request);
-  answer.allowed = answer.shadow = is_in_shadow(limiter, request);
+  answer.allowed = answer.shadow = enforces_nothing(limiter, request);
   if (request.full) add_rows(call, limiter, &answer);
   return Decision{.answer = std::move(answer),
                   .cost = *std::max_element(request.costs.begin(), request.costs.end())};

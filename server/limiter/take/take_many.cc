@@ -176,7 +176,8 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
 }
 
 // With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`.
-void write_full(resp::ReplyWriter& reply, const std::vector<Part>& parts, int64_t denied_by) {
+void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& parts,
+                int64_t denied_by) {
   const bool denies = denied_by >= 0;
   const auto longest_ns =
       denies ? parts[static_cast<size_t>(denied_by)].answer.verdict.retry_after_ns : 0;
@@ -189,14 +190,14 @@ void write_full(resp::ReplyWriter& reply, const std::vector<Part>& parts, int64_
   reply.integer(denied_by);
   reply.bulk("keys");
   reply.array(static_cast<int64_t>(parts.size()));
-  for (const Part& part : parts) write_full_answer(reply, part.request, part.answer);
+  for (const Part& part : parts) write_full_answer(call, reply, part.request, part.answer);
 }
 
-void write_figures(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
+void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
   call.reply.array(2 + static_cast<int64_t>(parts.size()));
   call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
   call.reply.integer(denied_by);
-  for (const Part& part : parts) write_figures(call.reply, part.answer, upto);
+  for (const Part& part : parts) write_verdict(call.reply, part.answer, upto);
 }
 
 // Keeps what was made for each key; answers how long the reply is to be remembered.
@@ -226,14 +227,14 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   const int64_t for_ms = remembers ? remember_parts(call, *parts, name) : 0;
   if (request.full && remembers) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full(reply, *parts, denied_by);
+      write_full(call, reply, *parts, denied_by);
     });
   }
   const size_t begin = call.reply.buffer()->size();
   if (request.full) {
-    write_full(call.reply, *parts, denied_by);
+    write_full(call, call.reply, *parts, denied_by);
   } else {
-    write_figures(call, *parts, denied_by, request.upto);
+    write_verdicts(call, *parts, denied_by, request.upto);
   }
   if (remembers) remember(call, name, begin, for_ms);
 }

@@ -86,12 +86,12 @@ struct Context {
   bool crosses_slots = true;
   int protocol = 2;  // of the replies that the script sees
   int64_t begin_steady_ns = 0;
-  int64_t time_limit_ns = 0;     // 0: none
-  size_t work_ns = 0;            // done by functions of C since the last look at the clock
-  size_t command_ns = 0;         // of that: of commands, which charge the WorkMeter themselves
-  size_t block_bytes_max = 0;    // the largest block of memory that this run has taken
-  int64_t served_at_run_ns = 0;  // when others were served last, from the script's begin
-  int64_t beat_at_run_ns = 0;    // when the server was told last that the script goes on
+  int64_t time_limit_ns = 0;        // 0: none
+  size_t work_ns = 0;               // done by functions of C since the last look at the clock
+  size_t command_ns = 0;            // of that: of commands, which charge the WorkMeter themselves
+  size_t block_bytes_max = 0;       // the largest block of memory that this run has taken
+  int64_t served_at_run_ns = 0;     // when others were served last, from the script's begin
+  int64_t heartbeat_at_run_ns = 0;  // when the server was told last that the script goes on
   Stop stop = Stop::kNone;
   std::optional<uint64_t> random;  // drawn when a script first asks for a number
   JsonSettings json;

@@ -36,9 +36,9 @@ Stop reason_to_stop(Context& context) {
   ScriptHost& host = *context.host;
   const int64_t run_ns = host.clock().steady_ns() - context.begin_steady_ns;
   if (context.time_limit_ns > 0 && run_ns > context.time_limit_ns) return Stop::kTimeLimit;
-  if (run_ns - context.beat_at_run_ns >= ScriptHost::kBeatNs) {
-    context.beat_at_run_ns = run_ns;
-    host.beat();
+  if (run_ns - context.heartbeat_at_run_ns >= ScriptHost::kHeartbeatNs) {
+    context.heartbeat_at_run_ns = run_ns;
+    host.heartbeat();
   }
   const int64_t busy_ns = host.config().busy_reply_threshold * kNsPerMs;
   if (context.running == nullptr || busy_ns <= 0 || run_ns <= busy_ns) return Stop::kNone;

@@ -57,9 +57,9 @@ class ScriptHost {
   virtual void note_counted_error() = 0;
   // Takes back what the running command has changed and published.
   virtual void roll_back() = 0;
-  // A script goes on. To be called every kBeatNs while it does.
-  static constexpr int64_t kBeatNs = 100 * kNsPerMs;
-  virtual void beat() = 0;
+  // A script goes on. To be called every kHeartbeatNs while it does.
+  static constexpr int64_t kHeartbeatNs = 100 * kNsPerMs;
+  virtual void heartbeat() = 0;
   // Serves other clients while a script runs long. False: a client has ended the script.
   virtual bool serve_while_busy(const RunningScript& script) = 0;
 

@@ -256,7 +256,7 @@ void Engine::begin() {
   context_.work_ns = context_.command_ns = 0;
   context_.block_bytes_max = 0;
   context_.served_at_run_ns = 0;
-  context_.beat_at_run_ns = 0;
+  context_.heartbeat_at_run_ns = 0;
   context_.json = {};
   context_.error_noted = context_.error_counted = false;
   context_.memory.allow(static_cast<size_t>(context_.host->config().script_memory_max));

@@ -174,7 +174,7 @@ void Scripts::flush() {
   stale_ = !host_->keys().failure().ok();
 }
 
-ScriptFigures Scripts::figures() const {
+ScriptMetrics Scripts::metrics() const {
   return {.scripts = index_.count(),
           .body_bytes = index_.bytes(),
           .engine_bytes = engine_ ? engine_->bytes() : 0,

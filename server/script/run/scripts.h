@@ -21,7 +21,7 @@ namespace weir::server::script {
 class Engine;
 struct Invocation;
 
-struct ScriptFigures {
+struct ScriptMetrics {
   size_t scripts = 0;
   size_t body_bytes = 0;
   size_t engine_bytes = 0;
@@ -48,7 +48,7 @@ class Scripts {
   void load(Call& call);
   bool exists(std::string_view name);
   void flush();
-  ScriptFigures figures() const;
+  ScriptMetrics metrics() const;
 
  private:
   Engine& engine();

@@ -133,7 +133,7 @@ bool has_our_subject(const json::value* config) {
          view(subjects->front().get_string()) == ours;
 }
 
-// What would lose records, refuse appends or let a position come twice.
+// What would lose records, refuse appends or let a log index come twice.
 std::string unlike_ours(const json::value* config) {
   const auto is_not = [&](const char* name, std::string_view wanted) {
     const std::string text = text_at(config, name);

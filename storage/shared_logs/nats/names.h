@@ -2,8 +2,8 @@
 //
 //     weir_SHARD               the stream of the log
 //     weir.SHARD.log.XXXX      its subjects; XXXX is the end of the record's crc, hexadecimal
-//     KV_weir_SHARD            the stream of the board, a key-value bucket to other clients
-//     $KV.weir_SHARD.MEMBER    its subjects
+//     KV_weir_SHARD            the stream of the member registry, a key-value bucket to other
+//     clients $KV.weir_SHARD.MEMBER    its subjects
 //
 // A name is written with its letters, digits, '-' and '_' as they are and each other byte as =XX,
 // since the server gives a meaning to dots, stars and spaces.
@@ -33,8 +33,8 @@ class Names {
   std::string log_subject(uint64_t crc) const {
     return "weir." + shard_ + ".log." + hex_of(crc).substr(12);
   }
-  std::string board_stream() const { return "KV_weir_" + shard_; }
-  std::string board_prefix() const { return "$KV.weir_" + shard_ + "."; }
+  std::string registry_stream() const { return "KV_weir_" + shard_; }
+  std::string registry_prefix() const { return "$KV.weir_" + shard_ + "."; }
 
  private:
   const std::string shard_;

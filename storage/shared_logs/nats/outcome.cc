@@ -33,10 +33,10 @@ AppendEnd end_of_append(const Reply& reply, const std::string& stream,
     return {.told = {.outcome = Appended::Outcome::kRefused, .head = {}}, .trouble = ""};
   if (!answer) return unknown(answer.error().text);
   if (answer->is_duplicate) return unknown("the stream had stored an append already");
-  if (expected && answer->sequence != expected->position + 1)
-    return unknown("an append is said to be at another position than its condition lets it have");
+  if (expected && answer->sequence != expected->log_index + 1)
+    return unknown("the stream put an append at another log index than its condition allows");
   return {.told = {.outcome = Appended::Outcome::kDone,
-                   .head = {.position = answer->sequence, .crc = crc}},
+                   .head = {.log_index = answer->sequence, .crc = crc}},
           .trouble = ""};
 }
 

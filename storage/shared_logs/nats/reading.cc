@@ -25,7 +25,7 @@ constexpr size_t kFirstRound = 2;
 Record record_of(Message message) {
   uint64_t crc = 0;
   if (!parse_hex(header(message.headers, kCrcHeader), &crc)) crc = ~crc64_xz(message.data);
-  return {.head = {.position = message.sequence, .crc = crc}, .bytes = std::move(message.data)};
+  return {.head = {.log_index = message.sequence, .crc = crc}, .bytes = std::move(message.data)};
 }
 
 std::optional<uint64_t> followed_by(const Message& message) {
@@ -40,7 +40,7 @@ std::vector<uint64_t> Reading::next_round() {
   std::vector<uint64_t> asked;
   if (is_over_) return asked;
   const bool is_first = next_ == 0;
-  if (is_first) next_ = std::max<uint64_t>(after_.position, 1);
+  if (is_first) next_ = std::max<uint64_t>(after_.log_index, 1);
   const size_t count = is_first ? (bytes_max_ == 0 ? 1 : kFirstRound) : records_wanted();
   first_ = next_;
   for (; asked.size() < count && next_ < UINT64_MAX; ++next_) asked.push_back(next_);
@@ -62,19 +62,19 @@ bool Reading::ends_with(Found& found) {
   has_failed_ = found.kind == Found::Kind::kFailed;
   at_end_ = found.kind == Found::Kind::kNone;
   if (has_failed_ || at_end_) return true;
-  const uint64_t expected = std::max<uint64_t>(after_.position, 1) + rows_.size();
+  const uint64_t expected = std::max<uint64_t>(after_.log_index, 1) + rows_.size();
   followed_.push_back(followed_by(found.message));
   rows_.push_back(record_of(std::move(found.message)));
   const Head& head = rows_.back().head;
-  const bool proves = rows_.size() > 1 || after_.position == 0 || head == after_;
-  if (head.position != expected || !proves) return true;
-  if (expected > after_.position) bytes_ += rows_.back().bytes.size();
+  const bool proves = rows_.size() > 1 || after_.log_index == 0 || head == after_;
+  if (head.log_index != expected || !proves) return true;
+  if (expected > after_.log_index) bytes_ += rows_.back().bytes.size();
   return bytes_ >= bytes_max_;
 }
 
 // About as many as the rest of the bytes holds.
 size_t Reading::records_wanted() const {
-  const size_t records = std::max<size_t>(rows_.size() - (after_.position == 0 ? 0 : 1), 1);
+  const size_t records = std::max<size_t>(rows_.size() - (after_.log_index == 0 ? 0 : 1), 1);
   const size_t each = std::max<size_t>(bytes_ / records, 1);
   return std::clamp<size_t>((bytes_max_ - bytes_) / each, 1, kRoundMax);
 }
@@ -88,8 +88,8 @@ bool Reading::is_chain() const {
 Read Reading::result() {
   Read read;
   if (has_failed_) return read;
-  const bool tells_only = bytes_max_ == 0 && after_.position == 0;
-  if (tells_only && !rows_.empty() && rows_.front().head.position == 1) {
+  const bool tells_only = bytes_max_ == 0 && after_.log_index == 0;
+  if (tells_only && !rows_.empty() && rows_.front().head.log_index == 1) {
     read.outcome = Read::Outcome::kRecords;
     return read;
   }

@@ -10,7 +10,7 @@ using replication::Head;
 namespace {
 
 constexpr int64_t kDuplicateWindowNs = 2 * kNsPerMinute;
-constexpr uint64_t kBoardBytesMax = 1 << 20;
+constexpr uint64_t kRegistryBytesMax = 1 << 20;
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
@@ -38,9 +38,9 @@ Outgoing append(const Names& names, const std::optional<Head>& expected, uint64_
                    .payload = std::move(record),
                    .is_stored_once = !expected.has_value()};
   if (!expected) return message;
-  message.headers.emplace_back("Nats-Expected-Last-Sequence", number(expected->position));
-  if (expected->position == 0) return message;
-  message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence", number(expected->position));
+  message.headers.emplace_back("Nats-Expected-Last-Sequence", number(expected->log_index));
+  if (expected->log_index == 0) return message;
+  message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence", number(expected->log_index));
   message.headers.emplace_back("Nats-Expected-Last-Subject-Sequence-Subject",
                                names.log_subject(expected->crc));
   message.headers.emplace_back(kAfterHeader, hex_of(expected->crc));
@@ -64,16 +64,16 @@ Outgoing make_log(const Names& names, uint64_t replicas, uint64_t bytes_max) {
 }
 
 // The newest facts of each member; facts that are so old go by themselves.
-Outgoing make_board(const Names& names, uint64_t replicas) {
-  return make_stream(names.board_stream(), names.board_prefix() + ">", replicas,
+Outgoing make_registry(const Names& names, uint64_t replicas) {
+  return make_stream(names.registry_stream(), names.registry_prefix() + ">", replicas,
                      R"("discard":"new","max_msgs_per_subject":1,"allow_rollup_hdrs":true,)"
                      R"("max_age":)" +
-                         std::to_string(replication::Board::kRemovedAfterNs) + R"(,"max_bytes":)" +
-                         number(kBoardBytesMax));
+                         std::to_string(replication::MemberRegistry::kRemovedAfterNs) +
+                         R"(,"max_bytes":)" + number(kRegistryBytesMax));
 }
 
 Outgoing put_facts(const Names& names, const std::string& member, std::string facts) {
-  return {.subject = names.board_prefix() + token_of(member),
+  return {.subject = names.registry_prefix() + token_of(member),
           .headers = {},
           .payload = std::move(facts)};
 }

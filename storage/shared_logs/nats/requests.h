@@ -2,9 +2,9 @@
 // streams.
 //
 // Invariants
-// 1. A conditional append is refused by the server unless the stream ends at the position of
+// 1. A conditional append is refused by the server unless the stream ends at the log index of
 //    `expected` (Nats-Expected-Last-Sequence, 0 too) and the last message of the subject of
-//    `expected` is the one at that position. Both are looked at by the stream's leader alone,
+//    `expected` is the one at that log index. Both are looked at by the stream's leader alone,
 //    before the message is proposed to the others.
 // 2. Nats-Expected-Last-Msg-Id, which would name the whole crc, is never sent: each server of a
 //    cluster looks at it when it stores the message, against what it remembers itself. A server
@@ -14,7 +14,7 @@
 //    the id of a message that is older than the duplicate window.
 // 3. A subject holds 16 bits of the crc, not all 64, because the server keeps an index of subjects
 //    in memory: 65536 of them take it a few megabytes, one for each record would take gigabytes.
-//    So an engine that lost a suffix and gave its positions out again lets one append of 65536
+//    So an engine that lost a suffix and gave its log indexes out again lets one append of 65536
 //    follow a record that it does not name. Readers find it: an append carries the whole crc of
 //    what it follows (Weir-After).
 // 4. An unconditional append has a message id of its own, so that the stream stores it once though
@@ -53,7 +53,7 @@ Outgoing get_info(const std::string& stream);
 Outgoing purge(const std::string& stream, uint64_t before);
 
 Outgoing make_log(const Names& names, uint64_t replicas, uint64_t bytes_max);
-Outgoing make_board(const Names& names, uint64_t replicas);
+Outgoing make_registry(const Names& names, uint64_t replicas);
 Outgoing put_facts(const Names& names, const std::string& member, std::string facts);
 
 }  // namespace weir::storage::nats

@@ -37,7 +37,7 @@ std::string weakness_of(const StreamInfo& info) {
 
 Outgoing Session::next() const {
   if (state_ == State::kMakeLog) return make_log(names_, replicas_, plan_.bytes_max);
-  if (state_ == State::kMakeBoard) return make_board(names_, info_.replicas);
+  if (state_ == State::kMakeRegistry) return make_registry(names_, info_.replicas);
   if (state_ == State::kReadOnce) return get_message(names_.log_stream(), 1);
   return get_info(names_.log_stream());
 }
@@ -72,7 +72,7 @@ Session::Step Session::look(const std::string& answer) {
   if (!weakness.empty() && !plan_.allows_weak_engine)
     return fail(weakness + " (log-allow-weak-engine yes takes it nevertheless)", true);
   if (!plan_.makes_shard) return Step::kReady;
-  state_ = State::kMakeBoard;
+  state_ = State::kMakeRegistry;
   return Step::kMore;
 }
 
@@ -88,7 +88,7 @@ Session::Step Session::make(const std::string& answer) {
   }
   const bool is_there = made || made.error().code == kNameInUse;
   if (!is_there) {
-    const std::string stream = makes_log ? names_.log_stream() : names_.board_stream();
+    const std::string stream = makes_log ? names_.log_stream() : names_.registry_stream();
     const int64_t code = made.error().code;
     const bool is_full = code == kNoPeers || code == kServersFull || code == kAccountFull;
     return fail("cannot make the stream " + stream + ": " + made.error().text +

@@ -43,7 +43,7 @@ class Session {
   bool needs_person() const { return needs_person_; }
 
  private:
-  enum class State { kLook, kMakeLog, kMakeBoard, kReadOnce };
+  enum class State { kLook, kMakeLog, kMakeRegistry, kReadOnce };
 
   Step fail(std::string failure, bool needs_person);
   Step look(const std::string& answer);

@@ -71,9 +71,9 @@ Statement make_shard(const std::string& shard) {
 
 Statement append(const std::string& shard, const std::optional<Head>& expected, uint64_t crc,
                  std::string record) {
-  std::optional<uint64_t> position, last_crc;
+  std::optional<uint64_t> log_index, last_crc;
   if (expected) {
-    position = expected->position;
+    log_index = expected->log_index;
     last_crc = expected->crc;
   }
   Statement statement{
@@ -82,7 +82,7 @@ Statement append(const std::string& shard, const std::optional<Head>& expected, 
           "and ($2::bigint is null or (last = $2 and crc = $3)) returning last) "
           "insert into weir_log (shard, at, crc, record) "
           "select $1, last, $4, $5 from h returning at",
-      .parameters = {text_of(shard), number_of(position), number_of(last_crc), number_of(crc)}};
+      .parameters = {text_of(shard), number_of(log_index), number_of(last_crc), number_of(crc)}};
   statement.parameters.push_back(bytes_of(std::move(record)));
   return statement;
 }
@@ -94,7 +94,7 @@ Appended appended(const Answer& answer, uint64_t crc) {
   if (!answer.ok() || answer.was_warned()) return {};
   if (answer.rows() == 0) return {.outcome = Appended::Outcome::kRefused, .head = {}};
   return {.outcome = Appended::Outcome::kDone,
-          .head = {.position = answer.number(0, 0), .crc = crc}};
+          .head = {.log_index = answer.number(0, 0), .crc = crc}};
 }
 
 // The first row proves the identity of `after`. Rows after so many bytes come without their bytes:
@@ -111,7 +111,7 @@ Statement read(const std::string& shard, const Head& after, size_t bytes_max) {
               "(select at, crc, record, octet_length(record)::bigint as bytes "
               "from weir_log where shard = $1 and at >= $2 order by at limit " +
               std::to_string(kRowsOfARead) + ") as rows) as sums order by at",
-          .parameters = {text_of(shard), number_of(to_bigint(after.position)),
+          .parameters = {text_of(shard), number_of(to_bigint(after.log_index)),
                          number_of(to_bigint(bytes_max))}};
 }
 
@@ -132,10 +132,10 @@ Read rows_read(const Answer& answer, const Head& after, size_t bytes_max) {
   bool is_cut = answer.rows() == kRowsOfARead;
   bool follows_any = false;
   for (int row = 0; row < answer.rows(); ++row) {
-    const Head head{.position = answer.number(row, kAt), .crc = answer.number(row, kCrc)};
-    const bool follows = head.position > after.position;
-    // Any other first row tells by its position alone.
-    const bool tells = row > 0 || (after.position == 0 && head.position == 1);
+    const Head head{.log_index = answer.number(row, kAt), .crc = answer.number(row, kCrc)};
+    const bool follows = head.log_index > after.log_index;
+    // Any other first row tells by its log index alone.
+    const bool tells = row > 0 || (after.log_index == 0 && head.log_index == 1);
     if (follows && tells && answer.is_null(row, kRecord)) {
       if (bytes_max > 0 && !follows_any) return damaged();  // it is too large, or null
       is_cut = true;
@@ -144,7 +144,7 @@ Read rows_read(const Answer& answer, const Head& after, size_t bytes_max) {
     follows_any |= follows;
     rows.push_back({.head = head, .bytes = std::string(answer.bytes(row, kRecord))});
   }
-  if (bytes_max == 0 && rows.empty() && is_cut && after.position == 0) {
+  if (bytes_max == 0 && rows.empty() && is_cut && after.log_index == 0) {
     Read there;
     there.outcome = Read::Outcome::kRecords;
     return there;
@@ -170,22 +170,23 @@ Statement put_facts(const std::string& shard, const std::string& name, const std
           .parameters = {text_of(shard), text_of(name), bytes_of(facts)}};
 }
 
-Statement read_board(const std::string& shard) {
+Statement read_registry(const std::string& shard) {
   return {.sql =
               "select name, facts, age from (select name, facts, "
               "(greatest(0, extract(epoch from now() - seen)) * 1000000)::bigint as age "
               "from weir_board where shard = $1 and " +
-              kIsYoung +
-              " and octet_length(name) <= " + std::to_string(replication::Board::kNameBytesMax) +
-              " and octet_length(facts) <= " + std::to_string(replication::Board::kFactsBytesMax) +
-              " order by seen desc limit " + std::to_string(replication::Board::kEntriesMax) +
-              ") as young order by name",
+              kIsYoung + " and octet_length(name) <= " +
+              std::to_string(replication::MemberRegistry::kNameBytesMax) +
+              " and octet_length(facts) <= " +
+              std::to_string(replication::MemberRegistry::kFactsBytesMax) +
+              " order by seen desc limit " +
+              std::to_string(replication::MemberRegistry::kEntriesMax) + ") as young order by name",
           .parameters = {text_of(shard)}};
 }
 
-std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer) {
+std::optional<std::vector<replication::RegistryEntry>> registry_read(const Answer& answer) {
   if (!answer.has_types({Type::kText, Type::kBytea, Type::kInt8})) return std::nullopt;
-  std::vector<replication::BoardEntry> entries;
+  std::vector<replication::RegistryEntry> entries;
   for (int row = 0; row < answer.rows(); ++row) {
     entries.push_back({.name = std::string(answer.bytes(row, 0)),
                        .bytes = std::string(answer.bytes(row, 1)),

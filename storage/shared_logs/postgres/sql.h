@@ -5,8 +5,8 @@
 //     weir_board  what the members of a shard tell one another
 //
 // Invariants
-// 1. A position is given by the update of the shard's row of weir_head, in the statement that also
-//    inserts the record. So positions have no gaps and are in the order of the commits, which a
+// 1. A log index is given by the update of the shard's row of weir_head, in the statement that also
+//    inserts the record. So log indexes have no gaps and are in the order of the commits, which a
 //    sequence promises neither of.
 // 2. Records go from the first on, in one statement of consecutive ones: what is missing is always
 //    a prefix.
@@ -48,13 +48,13 @@ replication::Read rows_read(const Answer& answer, const replication::Head& after
 // Why rows are not those of a log, one line.
 std::string fault_of_rows(const Answer& answer);
 
-// At most so many records, up to the position.
+// At most so many records, up to the log index.
 Statement trim(const std::string& shard, uint64_t up_to, uint64_t records_max);
 
 // Also removes what nobody has put for a day.
 Statement put_facts(const std::string& shard, const std::string& name, const std::string& facts);
-Statement read_board(const std::string& shard);
+Statement read_registry(const std::string& shard);
 // Nothing if it is no answer to that.
-std::optional<std::vector<replication::BoardEntry>> board_read(const Answer& answer);
+std::optional<std::vector<replication::RegistryEntry>> registry_read(const Answer& answer);
 
 }  // namespace weir::storage::postgres

@@ -91,23 +91,23 @@ class DiskFull(Alone):
 
 
 class Demoted:
-    """The member that callers ask hands its office over, and gets it back."""
+    """The member that callers ask is demoted by a switchover, and promoted by another."""
 
     def __init__(self):
         self.shard = shards.WeirShard(PROGRAM, "")
 
     def start(self):
         self.shard.start()
-        self.asked = self.shard.owner()
+        self.asked = self.shard.primary()
         self.port = self.asked.port
 
     def leave(self):
-        self.shard.hand_over(self.asked)
-        wait_until(lambda: self.shard.owner() not in (None, self.asked), "another one serves")
+        self.shard.switch_over(self.asked)
+        wait_until(lambda: self.shard.primary() not in (None, self.asked), "another one serves")
 
     def come_back(self):
-        self.shard.hand_over(self.shard.owner(), self.asked)
-        wait_until(lambda: self.shard.owner() is self.asked, "it serves again")
+        self.shard.switch_over(self.shard.primary(), self.asked)
+        wait_until(lambda: self.shard.primary() is self.asked, "it serves again")
 
     def close(self):
         self.shard.close()

@@ -247,7 +247,7 @@ def alone(cells, application_port):
 
 
 def demoted(cells, application_port):
-    """The member that is asked hands its office over."""
+    """The member that is asked is demoted by a switchover."""
     world = Demoted()
     ports = {}
     for member in world.shard.members:
@@ -256,7 +256,7 @@ def demoted(cells, application_port):
     crowd = None
     try:
         world.start()
-        world.shard.owner()
+        world.shard.primary()
         crowd = Crowd(ports[world.asked], application_port)
         crowd.start_all("starts-before-a-shard")
         world.leave()

@@ -53,6 +53,22 @@ def suite(module, packages, beside="limiters"):
     return installs.made_once(name, [Path(__file__)], make)
 
 
+def package(packages):
+    """What go/weir_package.py reads: the tests of these packages of clients/go, compiled with the versions that it requires."""
+    module = installs.CLIENTS.parents[1] / "clients/go"
+    folder = installs.cache_root() / "go/weir-package"
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {}
+    for name in packages:
+        program = folder / ((name.strip("./").replace("/", "-") or "weir") + ".test")
+        go(["test", "-c", "-mod=readonly", "-o", str(program), f"./{name}"], cwd=module)
+        made[name] = str(program)
+    _, version = module_folder("github.com/redis/go-redis/v9", module)
+    described = folder / "suite.json"
+    described.write_text(json.dumps({"version": version.removeprefix("v"), "packages": made}))
+    return described
+
+
 TRAEFIK = "github.com/traefik/traefik/v3"
 # The type of Traefik's static configuration that its tracing needs.
 TRACING = re.compile(r"^type Tracing struct {.*?^}$.*?^func \(t \*Tracing\) SetDefaults.*?^}$",

@@ -40,3 +40,13 @@ def java_program(main, profile):
     folder = CLIENTS / "java"
     libraries = jars(folder / "pom.xml", f"java-{profile}", "-P", profile)
     return program(main, folder, libraries, "java")
+
+
+def package_program(main, profile):
+    """As java_program, with clients/java and its tests."""
+    tree = CLIENTS.parents[1]
+    home = tree / "clients/java"
+    libraries = jars(CLIENTS / "java/pom.xml", f"java-{profile}", "-P", profile)
+    *command_words, path, main = program(main, CLIENTS / "java", libraries, "java", *sorted(home.rglob("src/**/*.java")))
+    resources = map(str, sorted(home.glob("*/src/main/resources")))
+    return [command_words[0], f"-Dweir.tree={tree}", *command_words[1:], ":".join([path, *resources]), main]

@@ -3,7 +3,7 @@
 Invariants:
 1. Clients are told of sentinels and of a name only: of a shard's members, which are all sentinels.
 2. kill() ends who serves, and returns at once. start() after it waits until another one serves, and
-   then starts the dead one; so does move(), which has the office handed over.
+   then starts the dead one; so does move(), which makes a switchover.
 3. What is asked here is asked again where the server closed the connection: a member sends its
    clients away when another one takes over.
 """
@@ -54,7 +54,7 @@ class Shard:
         return {"CLIENTS_SENTINELS": ",".join(map(str, self.sentinels())), "CLIENTS_MASTER": NAME,
                 "CLIENTS_MEMBERS": ",".join(str(member.port) for member in self.members)}
 
-    def owner(self):
+    def primary(self):
         """Who serves; None: nobody does."""
         for member in self.members:
             if member.process is not None and member.process.poll() is None:
@@ -73,16 +73,16 @@ class Shard:
         return self
 
     def is_led(self):
-        return self.owner() is not None
+        return self.primary() is not None
 
     def kill(self):
-        self.owner().kill()
+        self.primary().kill()
 
     def move(self, _):
-        """Has the office handed to another one."""
-        before = self.owner()
-        self.hand_over(before)
-        wait_until(lambda: self.owner() not in (None, before), "another one serves", PATIENCE_S)
+        """Has another one become the primary."""
+        before = self.primary()
+        self.switch_over(before)
+        wait_until(lambda: self.primary() not in (None, before), "another one serves", PATIENCE_S)
 
     def is_running(self):
         return all(member.is_running() for member in self.members)
@@ -114,21 +114,21 @@ class WeirShard(Shard):
                                                  for member in self.members),
                    "the members know one another", PATIENCE_S)
 
-    def hand_over(self, owner, other=None):
-        """To the other one, or to any, as soon as the owner knows that it follows."""
-        other = other or next(member for member in self.members if member is not owner)
+    def switch_over(self, primary, other=None):
+        """To the other one, or to any, as soon as the primary knows that it follows."""
+        other = other or next(member for member in self.members if member is not primary)
         node = ask(other.port, "SENTINEL", "MYID").decode()
         said = []
 
-        def is_handed_over():
-            said.append(ask(owner.port, "WEIR", "HANDOVER", node))
+        def has_switched_over():
+            said.append(ask(primary.port, "WEIR", "SWITCHOVER", node))
             if said[-1] in (None, "OK"):
                 return True
             if "no standby of that name" not in str(said[-1]):
-                raise RuntimeError(f"WEIR HANDOVER {node}: {said[-1]}")
+                raise RuntimeError(f"WEIR SWITCHOVER {node}: {said[-1]}")
             return False
 
-        wait_until(is_handed_over, f"the owner hands over to {node}", PATIENCE_S)
+        wait_until(has_switched_over, f"the primary switches over to {node}", PATIENCE_S)
 
     def close(self):
         super().close()
@@ -167,16 +167,16 @@ class RedisShard(Shard):
                 watcher.start()
         wait_until(lambda: self.is_led() and all(map(self.sees, self.watchers)),
                    "the sentinels know one another", PATIENCE_S)
-        wait_until(lambda: ask(self.owner().port, "INFO", "replication").count(b"state=online") == 2,
+        wait_until(lambda: ask(self.primary().port, "INFO", "replication").count(b"state=online") == 2,
                    "the replicas follow", PATIENCE_S)
 
-    def owner(self):
+    def primary(self):
         """Whom the sentinels name."""
         told = ask(self.watchers[0].port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)
         return next((member for member in self.members if isinstance(told, list) and
                      int(told[1]) == member.port and member.is_running()), None)
 
-    def hand_over(self, _):
+    def switch_over(self, _):
         ask(self.watchers[0].port, "SENTINEL", "FAILOVER", NAME)
 
     def close(self):

@@ -117,7 +117,7 @@ final class FailoverChecks {
     }
   }
 
-  // While somebody else becomes the owner, every caller goes on, and by itself.
+  // While somebody else becomes the primary, every caller goes on, and by itself.
   void throughAChange(String name, Report.Body order) throws Exception {
     callers.forEach(caller -> caller.longestNs(true));
     order.run();
@@ -158,7 +158,7 @@ final class FailoverChecks {
     callers.forEach(Thread::start);
     pause(1000);
     kill(kill);
-    Report.check("hand-over", () -> throughAChange("hand-over", () -> Report.moveSlot(0)));
+    Report.check("switchover", () -> throughAChange("switchover", () -> Report.moveSlot(0)));
     Report.check("data-kept", this::kept);
     Report.say("done");
     System.exit(0);

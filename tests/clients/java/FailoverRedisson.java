@@ -9,7 +9,7 @@ import org.redisson.client.RedisException;
 import org.redisson.config.Config;
 import org.redisson.config.Protocol;
 
-// Redisson with sentinel servers, as an application uses it; a lock is held while owners change.
+// Redisson with sentinel servers, as an application uses it; a lock is held while primaries change.
 public final class FailoverRedisson implements FailoverChecks.Client {
   private final RedissonClient client = connect();
   private volatile String sha = "0".repeat(40);

@@ -45,7 +45,7 @@ async function run(client, library, caller) {
   }
 }
 
-// While somebody else becomes the owner, every caller goes on, and by itself.
+// While somebody else becomes the primary, every caller goes on, and by itself.
 async function throughAChange(callers, name, order) {
   for (const caller of callers) caller.longest = 0;
   await order();
@@ -82,7 +82,7 @@ async function runAll(library) {
   for (const caller of callers) caller.running = run(client, library, caller);
   await pause(1000);
   await check('kill', () => throughAChange(callers, 'kill', restartServer));
-  await check('hand-over', () => throughAChange(callers, 'hand-over', () => moveSlot(0)));
+  await check('switchover', () => throughAChange(callers, 'switchover', () => moveSlot(0)));
   await check('data-kept', () => kept(client, library, callers));
   done();
 }

@@ -1,4 +1,4 @@
-"""redis-py's Sentinel, or redis-py through HAProxy, as an application uses them, while owners change.
+"""redis-py's Sentinel, or redis-py through HAProxy, as an application uses them, while primaries change.
 
 Callers add to counters by INCR, by a script and in pipelines. What they were told must be there in the
 end, and the time in which one of them got nothing but errors is measured.
@@ -121,7 +121,7 @@ class Caller(threading.Thread):
 
 
 def through_a_change(name, order):
-    """While somebody else becomes the owner, every caller goes on, and by itself."""
+    """While somebody else becomes the primary, every caller goes on, and by itself."""
     for caller in callers:
         caller.longest_s = 0.0
     order()
@@ -136,10 +136,10 @@ def through_a_change(name, order):
     say(f"figure {name} {max(caller.longest_s for caller in callers):.2f} s")
 
 
-def hand_over():
+def switch_over():
     say("move 0")
     if not sys.stdin.readline():
-        sys.exit("the office did not move")
+        sys.exit("there was no switchover")
 
 
 def found():
@@ -173,7 +173,7 @@ for caller in callers:
     caller.start()
 time.sleep(1)
 check("kill", lambda: through_a_change("kill", restart_server))
-check("hand-over", lambda: through_a_change("hand-over", hand_over))
+check("switchover", lambda: through_a_change("switchover", switch_over))
 check("data-kept", kept)
 if proxy:
     proxy.close()

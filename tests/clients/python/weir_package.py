@@ -1,4 +1,7 @@
-"""Runs the tests of clients/python, and says each one's outcome in the lines of harness/session.py."""
+"""Runs the tests of clients/python, and says each one's outcome in the lines of harness/session.py.
+
+CLIENTS_TESTS is the beginning of their files' names: test, or long for those that need minutes.
+"""
 
 import importlib.util
 import os
@@ -59,9 +62,10 @@ class Report(unittest.TestResult):
 
 
 def names():
+    kind = os.environ.get("CLIENTS_TESTS", "test")
     if not IS_WEIR:
         return WITHOUT_SERVER
-    return sorted(f"tests.{path.stem}" for path in (PACKAGE / "tests").glob("test_*.py"))
+    return sorted(f"tests.{path.stem}" for path in (PACKAGE / "tests").glob(f"{kind}_*.py"))
 
 
 def types():

@@ -1,4 +1,4 @@
-"""The grammars, one table a file: a new family of commands is one table, named in TABLES."""
+"""The grammars, one table a file: a new group of commands is one table, named in TABLES."""
 
 from tables import (cluster, connection, expiry, functions, hashes, keys, lists, scripts, sets,
                     strings, transactions, zsets)

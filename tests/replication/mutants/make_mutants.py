@@ -13,36 +13,36 @@ from pathlib import Path
 
 # File -> (what stands there, what stands there in the copy).
 FAULTS = {
-    "fold.cc": [
+    "log_state.cc": [
         # No epoch rule.
-        ("if (epoch.position < epoch_.position) return Verdict::kVoid;",
+        ("if (epoch.log_index < epoch_.log_index) return Validity::kVoid;",
          "const bool any_epoch = mutated('f') || mutated('n');"
-         "\nif (!any_epoch && epoch.position < epoch_.position) return Verdict::kVoid;\n"),
+         "\nif (!any_epoch && epoch.log_index < epoch_.log_index) return Validity::kVoid;\n"),
         # A claim over an epoch that was lost is impossible, which stops everybody.
         ("if (epoch != epoch_) { return record.kind() == Kind::kClaim ?",
          "if (!any_epoch && epoch != epoch_) {"
          "return record.kind() == Kind::kClaim && !mutated('p') ?"),
         # No turn numbers.
-        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
-         "if (mutated('F') && parts_ == 0) return Verdict::kValid;"
-         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
+        ("if (turns.first_turn < next_turn_) return Validity::kVoid;",
+         "if (mutated('F') && parts_ == 0) return Validity::kValid;"
+         "if (turns.first_turn < next_turn_) return Validity::kVoid;"),
         # What is not understood is skipped.
-        ("if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {",
-         "if (!record || record->envelope.shard != shard_ || head.position != head_.position + 1) {"
-         "if (mutated('l')) { head_ = head; outcome.verdict = Verdict::kVoid; }"),
-        ("if (outcome.verdict == Verdict::kImpossible) return outcome;",
-         "if (mutated('l') && outcome.verdict == Verdict::kImpossible)"
-         " outcome.verdict = Verdict::kVoid;"
-         "if (outcome.verdict == Verdict::kImpossible) return outcome;"),
+        ("if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {",
+         "if (!record || record->envelope.shard != shard_ || head.log_index != head_.log_index + 1) {"
+         "if (mutated('l')) { head_ = head; outcome.validity = Validity::kVoid; }"),
+        ("if (outcome.validity == Validity::kImpossible) return outcome;",
+         "if (mutated('l') && outcome.validity == Validity::kImpossible)"
+         " outcome.validity = Validity::kVoid;"
+         "if (outcome.validity == Validity::kImpossible) return outcome;"),
         # Turns that begin too low count as far as they reach beyond.
-        ("if (turns.first_turn < next_turn_) return Verdict::kVoid;",
+        ("if (turns.first_turn < next_turn_) return Validity::kVoid;",
          "if (mutated('V') && turns.first_turn + turns.turns.size() > next_turn_)"
-         " return Verdict::kValid;"
-         "if (turns.first_turn < next_turn_) return Verdict::kVoid;"),
-        # A HANDOVER counts when it is not the end of the log any more.
-        ("handed_to_.clear();", "if (!mutated('W')) handed_to_.clear();"),
+         " return Validity::kValid;"
+         "if (turns.first_turn < next_turn_) return Validity::kVoid;"),
+        # A SWITCHOVER counts when it is not the end of the log any more.
+        ("switchover_to_.clear();", "if (!mutated('W')) switchover_to_.clear();"),
     ],
-    "silence.cc": [
+    "failure_detector.cc": [
         # Claims in vain do not make it wait longer.
         ("claim < unacknowledged_claims_", "!mutated('D') && claim < unacknowledged_claims_"),
         # A read that comes late starts the count again.
@@ -53,8 +53,8 @@ FAULTS = {
         ("boot_ns - *last_read_ns_, 0, kStepMaxNs);",
          "boot_ns - *last_read_ns_, 0, mutated('r') ? INT64_MAX : kStepMaxNs);"),
         # A failed read does not start the count again.
-        ("void Silence::failed_read() { sum_ns_ = 0;",
-         "void Silence::failed_read() { if (!mutated('u')) sum_ns_ = 0;"),
+        ("void FailureDetector::failed_read() { sum_ns_ = 0;",
+         "void FailureDetector::failed_read() { if (!mutated('u')) sum_ns_ = 0;"),
         # The lease may be longer than the count.
         ("current.lease_ns + current.lease_ns / 3 + 1});",
          "mutated('i') ? 0 : current.lease_ns + current.lease_ns / 3 + 1});"
@@ -68,57 +68,57 @@ FAULTS = {
         ("state_.acknowledge(sent.sent_boot_ns,",
          "state_.acknowledge(mutated('Z') ? now.boot_ns : sent.sent_boot_ns,"),
         # A shorter lease counts only when it is acknowledged.
-        ("std::min(state_.times.lease_ns, state_.fold.times().lease_ns)",
-         "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.fold.times().lease_ns)"),
-        # Reads are answered after HANDOVER was sent.
-        ("owns() && !state_.hand_over.is_sent;",
-         "owns() && (mutated('d') || !state_.hand_over.is_sent);"),
+        ("std::min(state_.times.lease_ns, state_.log_state.times().lease_ns)",
+         "std::min(mutated('3') ? INT64_MAX : state_.times.lease_ns, state_.log_state.times().lease_ns)"),
+        # Reads are answered after SWITCHOVER was sent.
+        ("is_primary() && !state_.switchover.is_sent;",
+         "is_primary() && (mutated('d') || !state_.switchover.is_sent);"),
         # Reads are answered without a lease.
         ("return serves && state_.lease.covers(boot_ns, lease_ns)",
          "return serves && (mutated('s') || state_.lease.covers(boot_ns, lease_ns))"),
-        # No BEAT where there is always something to append.
-        ("if (lacks_turns && !must_beat &&", "if (lacks_turns && (mutated('E') || !must_beat) &&"),
-        # After a HANDOVER of unknown outcome a BEAT settles what became of it.
-        ("(state_.hand_over.is_sent || is_drained)",
-         "(mutated('H') ? !state_.hand_over.is_sent && is_drained"
-         " : state_.hand_over.is_sent || is_drained)"),
-        # An earlier process of the same node has a shortcut to the office.
-        ("if (state_.fold.is_unowned() ||",
-         "if (mutated('g') && state_.fold.owner().node == state_.options.self.node) return true;"
-         "if (state_.fold.is_unowned() ||"),
+        # No HEARTBEAT where there is always something to append.
+        ("if (lacks_turns && !must_send_heartbeat &&", "if (lacks_turns && (mutated('E') || !must_send_heartbeat) &&"),
+        # After a SWITCHOVER of unknown outcome a HEARTBEAT settles what became of it.
+        ("(state_.switchover.is_sent || is_drained)",
+         "(mutated('H') ? !state_.switchover.is_sent && is_drained"
+         " : state_.switchover.is_sent || is_drained)"),
+        # An earlier process of the same node has a shortcut to the role.
+        ("if (state_.log_state.has_no_primary() ||",
+         "if (mutated('g') && state_.log_state.primary().node == state_.options.self.node) return true;"
+         "if (state_.log_state.has_no_primary() ||"),
         # An operator's claim does not wait for the lease before.
         ("return send_claim(false, true, now);", "return send_claim(false, !mutated('j'), now);"),
-        # An owner whose own claim was lost does not wait either.
-        ("return send_claim(true, state_.fold.epoch() != state_.claims.newest(), now);",
-         "return send_claim(true, state_.fold.epoch() != state_.claims.newest() && !mutated('o'),"
+        # A primary whose own claim was lost does not wait either.
+        ("return send_claim(true, state_.log_state.epoch() != state_.claims.newest(), now);",
+         "return send_claim(true, state_.log_state.epoch() != state_.claims.newest() && !mutated('o'),"
          " now);"),
     ],
     "member_state.cc": [
-        # An epoch is one's own after its office was lost.
+        # An epoch is one's own after its demotion.
         ("claims.spend_all();", "if (!mutated('J')) claims.spend_all();"),
-        # Office without appending again what the log lacks.
+        # Promotion without appending again what the log lacks.
         ("append_again_until = held.newest();",
          "append_again_until = mutated('c') ? 0 : held.newest();"),
-        # The Fold stays where it is when an office is lost.
-        ("fold = fold_of_newest_stamp(*local, options.records.shard); catch_up.",
-         "if (!mutated('k')) fold = fold_of_newest_stamp(*local, options.records.shard);"
+        # The log state stays where it is at a demotion.
+        ("log_state = log_state_of_newest_bookmark(*local, options.records.shard); catch_up.",
+         "if (!mutated('k')) log_state = log_state_of_newest_bookmark(*local, options.records.shard);"
          "\ncatch_up."),
-        # The oldest stamp is replaced.
-        ("if (stamps.empty() || stamps.front().turn() >= fold.newest_turn()) return;",
-         "if (!mutated('q') && (stamps.empty() || stamps.front().turn() >= fold.newest_turn()))"
+        # The oldest bookmark is replaced.
+        ("if (bookmarks.empty() || bookmarks.front().turn() >= log_state.newest_turn()) return;",
+         "if (!mutated('q') && (bookmarks.empty() || bookmarks.front().turn() >= log_state.newest_turn()))"
          " return;"),
     ],
     "absorber.cc": [
-        # Reading one's own record commits it. An owner goes on after a rewind without a CLAIM.
-        ("if (state_.office == Office::kReading) state_.office = Office::kClaiming;",
-         "if (mutated('h') && state_.owns()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
-         "if (state_.office == Office::kReading)"
-         " state_.office = mutated('8') ? Office::kAppending : Office::kClaiming;"),
+        # Reading one's own record commits it. A primary goes on after a rewind without a CLAIM.
+        ("if (state_.primary_state == PrimaryState::kReading) state_.primary_state = PrimaryState::kClaiming;",
+         "if (mutated('h') && state_.is_primary()) state_.acknowledge(state_.lease.sent_boot_ns(), now);"
+         "if (state_.primary_state == PrimaryState::kReading)"
+         " state_.primary_state = mutated('8') ? PrimaryState::kAppending : PrimaryState::kClaiming;"),
         # A CLAIM that was found by reading counts at once.
         ("if (state_.claim_ahead && state_.claim_ahead->head == head)",
          "if (mutated('C')) state_.acknowledge(now.boot_ns, now);"
          "if (state_.claim_ahead && state_.claim_ahead->head == head)"),
-        # An owner that finds its predecessor's turns stops, whatever it had committed.
+        # A primary that finds its predecessor's turns stops, whatever it had committed.
         ("} else if (match == Match::kLocalDiffers) {",
          "} else if (match == Match::kLocalDiffers || mutated('L')) {"),
         # Turns that one has are not compared.
@@ -129,7 +129,7 @@ FAULTS = {
          "if (mutated('R')) reach_end(false, now); else state_.stop(Reason::kTrimmed);"),
         # What was accepted is forgotten when the log is read again.
         ("state_.held.accept(std::move(batch));",
-         "if (!mutated('K') || state_.office != Office::kReading)"
+         "if (!mutated('K') || state_.primary_state != PrimaryState::kReading)"
          " state_.held.accept(std::move(batch));"),
         # What was committed leaves while the log is looked through.
         ("state_.committed_turn = state_.let_out_turn;",
@@ -140,7 +140,7 @@ FAULTS = {
         ("WEIR_CHECK(bytes.has_value());",
          'if (!bytes) throw Violation("a turn is not kept that must be appended again");'),
     ],
-    "office_clock.cc": [
+    "primary_clock.cc": [
         # Instants jump to the wall clock.
         ("elapsed_ns / 1'000'000 * kSlewPpm;",
          "mutated('z') ? INT64_MAX : elapsed_ns / 1'000'000 * kSlewPpm;"),
@@ -154,16 +154,16 @@ FAULTS = {
          "(mutated('M') ? released_.back() : released_.front()).sealed_boot_ns <"),
     ],
     "trimming.cc": [
-        # The record of a stamp goes too.
-        ("position == 0 ? 0 : position - 1;",
-         "position == 0 ? 0 : mutated('t') ? position : position - 1;"),
-        # The Board is not asked.
-        ("before(board.needed_from()));", "mutated('B') ? UINT64_MAX : before(board.needed_from()));"),
+        # The record of a bookmark goes too.
+        ("log_index == 0 ? 0 : log_index - 1;",
+         "log_index == 0 ? 0 : mutated('t') ? log_index : log_index - 1;"),
+        # The member registry is not asked.
+        ("before(registry.needed_from()));", "mutated('B') ? UINT64_MAX : before(registry.needed_from()));"),
     ],
     "log_rows.cc": [
         # A hole is taken for what was trimmed.
-        ("!= ++position || !is_whole) return outcome_of(Read::Outcome::kDamaged);",
-         "!= ++position || !is_whole)"
+        ("!= ++log_index || !is_whole) return outcome_of(Read::Outcome::kDamaged);",
+         "!= ++log_index || !is_whole)"
          " return outcome_of(mutated('G') ? Read::Outcome::kTrimmed : Read::Outcome::kDamaged);"),
     ],
     "record_maker.cc": [

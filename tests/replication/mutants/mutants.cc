@@ -30,7 +30,7 @@ constexpr size_t kDepthMax = 9;
 
 EngineFlaws engine_flaws(char letter) {
   EngineFlaws flaws;
-  flaws.compares_positions = letter == 'a';
+  flaws.compares_log_indexes = letter == 'a';
   flaws.ignores_condition = letter == 'e' || letter == 'f' || letter == 'F';
   return flaws;
 }

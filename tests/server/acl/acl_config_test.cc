@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "server/acl/acl.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "tests/server/config_fixture.h"
 #include "tests/server/fake_server.h"
 
@@ -28,7 +28,7 @@ class AclConfig : public ConfigTest {
         [] {
           return std::make_unique<storage::MemoryStore>(storage::make_memory_disk({1, 2}));
         },
-        command_families());
+        command_lists());
     const storage::Status status = server.open();
     if (status.ok()) return server.acl().users().text();
     std::string text(status.message());

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "server/acl/users.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -184,7 +184,7 @@ TEST_F(AclLimits, RulesAreShownAndReadAgain) {
               HasSubstr("\"limits\", \"policy~fr* policy~trial noinline\", \"selectors\""));
   rule("(+@ratelimit ~other:* resetpolicies noinline)");
   EXPECT_THAT(ask("ACL GETUSER shop"), HasSubstr("\"limits\", \"resetpolicies noinline\"]"));
-  const CommandTable table(command_families());
+  const CommandTable table(command_lists());
   for (const std::string_view rules :
        {"policy~fr* policy~trial noinline -@all +@ratelimit", "resetpolicies -@all +@ratelimit",
         "noinline +@all -@ratelimitadmin", "-@all +@ratelimitadmin -rl.reset"}) {

@@ -5,7 +5,7 @@
 #include "server/acl/sha256.h"
 #include "server/acl/users.h"
 #include "server/command/command_facts.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server::acl {
 namespace {
@@ -27,7 +27,7 @@ class AclRules : public testing::Test {
   void apply_all(std::initializer_list<std::string_view> rules) {
     for (const std::string_view rule : rules) EXPECT_EQ(apply(rule), "") << rule;
   }
-  Verdict check(const Words& words) const {
+  AccessDecision check(const Words& words) const {
     const Command* command = table_.resolve(words);
     EXPECT_NE(command, nullptr) << words[0];
     return user_.check(*command, words);
@@ -35,7 +35,7 @@ class AclRules : public testing::Test {
   bool allows(const Words& words) const { return check(words).allowed(); }
   Denial denial(const Words& words) const { return check(words).denial; }
 
-  CommandTable table_{command_families()};
+  CommandTable table_{command_lists()};
   User user_{"ann", &table_, false};
 };
 
@@ -155,9 +155,9 @@ TEST_F(AclRules, KeysByWhatBecomesOfThem) {
   EXPECT_TRUE(allows({"eval_ro", "return 1", "1", "read"}));
   EXPECT_FALSE(allows({"rl.take", "read", "l"}));
   EXPECT_TRUE(allows({"rl.peek", "read"}));
-  const Verdict verdict = check({"mset", "both", "1", "read", "2"});
-  EXPECT_EQ(verdict.denial, Denial::kKey);
-  EXPECT_EQ(verdict.position, 3u);
+  const AccessDecision decision = check({"mset", "both", "1", "read", "2"});
+  EXPECT_EQ(decision.denial, Denial::kKey);
+  EXPECT_EQ(decision.position, 3u);
   EXPECT_EQ(user_.root().keys_text(), "~both %R~read %W~written");
   apply_all({"%w~read"});
   EXPECT_EQ(user_.root().keys_text(), "~both ~read %W~written");
@@ -175,9 +175,9 @@ TEST_F(AclRules, EveryKeyOfManyIsLookedAt) {
 TEST_F(AclRules, Channels) {
   apply_all({"+@all", "&news:*", "&old"});
   EXPECT_TRUE(allows({"subscribe", "news:1", "old"}));
-  const Verdict verdict = check({"subscribe", "news:1", "new"});
-  EXPECT_EQ(verdict.denial, Denial::kChannel);
-  EXPECT_EQ(verdict.position, 2u);
+  const AccessDecision decision = check({"subscribe", "news:1", "new"});
+  EXPECT_EQ(decision.denial, Denial::kChannel);
+  EXPECT_EQ(decision.position, 2u);
   EXPECT_TRUE(allows({"psubscribe", "news:*"}));
   EXPECT_FALSE(allows({"psubscribe", "news:1*"})) << "a pattern is allowed to the letter";
   EXPECT_TRUE(allows({"publish", "old", "anything"}));

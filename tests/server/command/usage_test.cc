@@ -6,7 +6,7 @@
 
 #include "server/command/command_facts.h"
 #include "server/command/command_table.h"
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 
 namespace weir::server {
 namespace {
@@ -106,7 +106,7 @@ TEST(Rows, HintsOfOurOwnCommandsGoOnWhereTheLineStands) {
     if (one.kind == UsageKind::kBlock) return one.arguments.at(1).optional;
     return one.token.empty() || one.kind == UsageKind::kPureToken;
   };
-  const CommandTable table{command_families()};
+  const CommandTable table{command_lists()};
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& row = *table.row(i);
     if (row.group != "ratelimit") continue;
@@ -121,7 +121,7 @@ TEST(Rows, HintsOfOurOwnCommandsGoOnWhereTheLineStands) {
 
 // What HELP and COMMAND DOCS show of every command is well formed.
 TEST(Rows, UsageTextsFollowTheRules) {
-  const CommandTable table{command_families()};
+  const CommandTable table{command_lists()};
   for (size_t i = 0; i < table.count(); ++i) {
     const Command& row = *table.row(i);
     int depth = 0;

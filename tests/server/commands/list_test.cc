@@ -27,9 +27,9 @@ class Lists : public LimiterTest {
     ask("RPUSH " + std::string(key) + " seed");
     storage::Keyspace& keys = (*server_)->keys();
     keys.running().begin_command(server_->clock.wall_ns());
-    storage::OwnerView owner;
-    ASSERT_TRUE(storage::parse_owner(keys.look_up(0, key).value(), &owner));
-    auto elements = keys.lists().open(0, owner.ids[0]);
+    storage::HeaderView header;
+    ASSERT_TRUE(storage::parse_header(keys.look_up(0, key).value(), &header));
+    auto elements = keys.lists().open(0, header.ids[0]);
     elements->erase(std::string(elements->at(0).member));
     for (size_t i = 0; i < places.size(); ++i) {
       std::string member;
@@ -90,7 +90,7 @@ TEST_F(Lists, AnInsertionMovesFewOthers) {
   EXPECT_LT(bytes_max, 2500 * one_element);
 }
 
-TEST_F(Lists, ElementsBornAtOnePlaceAreStrangers) {
+TEST_F(Lists, ElementsBornAtOnePlaceAreToldApart) {
   ask("RPUSH l a b");
   for (int i = 0; i < 2000; ++i) {
     ask("LINSERT l AFTER a " + std::to_string(i));

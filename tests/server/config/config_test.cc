@@ -380,20 +380,5 @@ TEST_F(ConfigTest, UsageNamesEveryOption) {
   }
 }
 
-// weir.conf: every row, with its default, as an active line; and nothing it says differs from it.
-TEST_F(ConfigTest, WeirConfNamesEveryOptionWithItsDefault) {
-  ASSERT_EQ(load({kWeirConf.string()}), "");
-  EXPECT_EQ(config_get(config_, Views{"*"}), config_get(Config(), Views{"*"}));
-  const std::string text = read_file(kWeirConf);
-  for (const Option& option : config_options()) {
-    if (takes_many_words(option)) {
-      EXPECT_THAT(text, HasSubstr('\n' + std::string(option.name) + ' '));
-    } else {
-      const std::string line = std::string(option.name) + ' ' + file_text(option, Config());
-      EXPECT_THAT(text, HasSubstr('\n' + line + '\n'));
-    }
-  }
-}
-
 }  // namespace
 }  // namespace weir::server

@@ -44,14 +44,14 @@ class AdmissionTest : public testing::Test {
                         .config = &server_->config(),
                         .acl = &server_->acl(),
                         .cluster = &server_->executor().cluster(),
-                        .office = &server_->office(),
+                        .shard_role = &server_->shard_role(),
                         .health = &server_->persistence().health}};
 };
 
 TEST_F(AdmissionTest, GatesAreInThisOrder) {
   EXPECT_THAT(Admission::gates(),
               ElementsAre("a command", "its arity", "a login", "no transaction", "short keys",
-                          "rights", "a slot of this node", "the office of the shard",
+                          "rights", "a slot of this node", "the role in the shard",
                           "a disk that takes writes", "no subscription", "no MONITOR"));
 }
 

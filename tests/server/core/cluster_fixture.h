@@ -33,7 +33,7 @@ class ClusterTest : public ::testing::Test {
     FakeClock clock;
     Server server(
         config_, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk_); },
-        command_families());
+        command_lists());
     const storage::Status opened = server.open();
     return opened.ok() ? "" : opened.message();
   }

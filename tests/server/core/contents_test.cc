@@ -5,7 +5,7 @@
 
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -13,39 +13,39 @@ namespace {
 using storage::Type;
 
 constexpr storage::HashSeed kSeed = {1, 2};
-constexpr storage::Incarnation kData = 5;
+constexpr storage::Generation kData = 5;
 
 class ContentsTest : public ::testing::Test {
  protected:
   void system_record(std::string_view name, std::string_view payload) {
-    take(0, storage::position_of(name, kSeed), name, {Type::kSystem, 0, payload});
+    take(0, storage::key_order_of(name, kSeed), name, {Type::kSystem, 0, payload});
   }
   void key(std::string_view name, Type type, std::string_view payload, int64_t expire_ms = 0) {
-    take(kData, storage::position_of(name, kSeed), name, {type, expire_ms, payload});
+    take(kData, storage::key_order_of(name, kSeed), name, {type, expire_ms, payload});
   }
   void element(storage::ElementsId list, std::string_view member, std::string_view payload) {
-    take(kData | storage::kElementsBit, storage::position_of_element(list, member, kSeed), member,
+    take(kData | storage::kElementsBit, storage::key_order_of_element(list, member, kSeed), member,
          {Type::kElement, 0, payload});
   }
-  void take(storage::Incarnation incarnation, storage::Position position, std::string_view name,
+  void take(storage::Generation generation, storage::KeyOrder key_order, std::string_view name,
             const storage::ValueView& value) {
     std::string stored_key;
     std::string stored_value;
-    storage::append_stored_key(&stored_key, {incarnation, position, name});
+    storage::append_stored_key(&stored_key, {generation, key_order, name});
     storage::append_value(&stored_value, value);
     contents_.take(stored_key, stored_value);
   }
-  void database(std::string_view name = "db/3", storage::Incarnation incarnation = kData) {
+  void database(std::string_view name = "db/3", storage::Generation generation = kData) {
     std::string payload;
-    storage::put_varint(&payload, incarnation);
+    storage::put_varint(&payload, generation);
     storage::put_varint(&payload, 1);
     system_record(name, payload);
     system_record("next-incarnation", "\x64");
     system_record("next-elements-id", "\x64");
   }
-  static std::string owner(std::initializer_list<storage::ElementsId> ids) {
+  static std::string header(std::initializer_list<storage::ElementsId> ids) {
     std::string payload;
-    storage::append_owner_head(&payload, std::vector<storage::ElementsId>(ids));
+    storage::append_list_ids(&payload, std::vector<storage::ElementsId>(ids));
     return payload;
   }
   // The one line of what is wrong, or "" if all is well.
@@ -61,9 +61,9 @@ TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
   database();
   key("a", Type::kString, "v");
   key("b", Type::kString, "v", 9'999);
-  key("h", Type::kHash, owner({1}));
+  key("h", Type::kHash, header({1}));
   element(1, "f", std::string(8, '\0') + "v");
-  take(99, storage::position_of("gone", kSeed), "gone", {Type::kString, 0, "v"});
+  take(99, storage::key_order_of("gone", kSeed), "gone", {Type::kString, 0, "v"});
   contents_.end();
   EXPECT_EQ(damage(), "");
   EXPECT_EQ(contents_.databases().at(3).keys,
@@ -76,23 +76,23 @@ TEST_F(ContentsTest, KeysAreCountedByDatabaseAndType) {
 
 TEST_F(ContentsTest, AListThatIsGoneIsDamage) {
   database();
-  key("h", Type::kHash, owner({1}));
-  key("ended", Type::kHash, owner({5}), 9'999);
+  key("h", Type::kHash, header({1}));
+  key("ended", Type::kHash, header({5}), 9'999);
   element(3, "f", std::string(8, '\0'));
   contents_.end();
   EXPECT_EQ(damage(), "database 3: a key's list of elements, 1, is gone");
 }
 
-TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
+TEST_F(ContentsTest, ListsThatNoServerHasMade) {
   database();
-  key("a", Type::kHash, owner({1}));
-  key("b", Type::kHash, owner({1}));
-  key("c", Type::kHash, owner({100}));
-  key("d", Type::kSet, owner({3, 5}));
-  key("e", Type::kSet, owner({7}) + "\x02");
-  key("t", Type::kSet, owner({9}));
-  key("z", Type::kZset, owner({11}));
-  key("l", Type::kList, owner({2}));
+  key("a", Type::kHash, header({1}));
+  key("b", Type::kHash, header({1}));
+  key("c", Type::kHash, header({100}));
+  key("d", Type::kSet, header({3, 5}));
+  key("e", Type::kSet, header({7}) + "\x02");
+  key("t", Type::kSet, header({9}));
+  key("z", Type::kZset, header({11}));
+  key("l", Type::kList, header({2}));
   element(1, "f", std::string(8, '\0'));
   element(9, "12", std::string(8, '\xff'));
   element(11, "m", std::string(8, '\xff'));
@@ -104,26 +104,26 @@ TEST_F(ContentsTest, ListsThatNoOwnerHasMade) {
                   "key \"c\": it names a list that was never made",
                   "key \"d\": it has more lists of elements than its type has",
                   "key \"e\": it has a form that none has", "two keys have the list of elements 1",
-                  "element \"12\": its owner cannot have such an element",
-                  "element \"m\": its owner cannot have such an element",
-                  "element \"short\": its owner cannot have such an element",
+                  "element \"12\": its header cannot have such an element",
+                  "element \"m\": its header cannot have such an element",
+                  "element \"short\": its header cannot have such an element",
                   "element \"m\": it is of a list that was never made"));
 }
 
-TEST_F(ContentsTest, ADatabaseOfAnIncarnationThatWasNeverDrawn) {
+TEST_F(ContentsTest, ADatabaseOfAGenerationThatWasNeverDrawn) {
   database("db/3", 100);
   contents_.end();
-  EXPECT_EQ(damage(), "database 3 has an incarnation that was never drawn");
+  EXPECT_EQ(damage(), "database 3 has a generation that was never drawn");
 }
 
 TEST_F(ContentsTest, AKeyAtAWrongPlace) {
   database();
-  take(kData, storage::position_of("other", kSeed), "a", {Type::kString, 0, "v"});
+  take(kData, storage::key_order_of("other", kSeed), "a", {Type::kString, 0, "v"});
   EXPECT_EQ(damage(), "key \"a\": it stands at a wrong place");
 }
 
 TEST_F(ContentsTest, AnElementAtAWrongPlace) {
-  take(kData | storage::kElementsBit, storage::position_of_element(1, "other", kSeed), "a",
+  take(kData | storage::kElementsBit, storage::key_order_of_element(1, "other", kSeed), "a",
        {Type::kElement, 0, std::string(8, '\0')});
   EXPECT_EQ(damage(), "element \"a\": it stands at a wrong place");
 }
@@ -139,7 +139,7 @@ TEST_F(ContentsTest, AnUnknownType) {
   EXPECT_EQ(damage(), "key \"a\\x01\": it is of a type that this weir-server does not know");
 }
 
-TEST_F(ContentsTest, AnOwnerWithoutLists) {
+TEST_F(ContentsTest, AHeaderWithoutLists) {
   database();
   key("h", Type::kHash, "");
   EXPECT_EQ(damage(), "key \"h\": its elements are not named");
@@ -181,7 +181,7 @@ TEST_F(ContentsTest, SystemRecordsThatMakeNoSense) {
 
 TEST_F(ContentsTest, AValueOfAnotherFormat) {
   std::string stored_key;
-  storage::append_stored_key(&stored_key, {kData, storage::position_of("a", kSeed), "a"});
+  storage::append_stored_key(&stored_key, {kData, storage::key_order_of("a", kSeed), "a"});
   contents_.take(stored_key, "\x03\x02v");
   EXPECT_NE(damage().find("format version 3"), std::string::npos) << damage();
 }

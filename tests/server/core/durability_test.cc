@@ -113,7 +113,7 @@ TEST(Server, AppendsToTheLogAndAsksTheDurabilityThatItWasHanded) {
     return made;
   };
   Server server({}, &clock, [&] { return std::make_unique<storage::MemoryStore>(disk); },
-                command_families(), Seeds(), {.log = &log, .make_durability = make_durability});
+                command_lists(), Seeds(), {.log = &log, .make_durability = make_durability});
   ASSERT_TRUE(server.open().ok());
   durability->at_ns = clock.steady_ns() + 300 * kMs;
   Session& reader = **server.connect(FakeServer::local_peer());

@@ -1,4 +1,4 @@
-// The door to the keyspace: who is let in, what an error leaves behind, what is counted.
+// The way to the keyspace: who is let in, what an error leaves behind, what is counted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@ using testing::StartsWith;
 class ExecutorTest : public testing::Test {
  protected:
   std::string call(std::initializer_list<std::string_view> words) { return client_->call(words); }
-  const CommandFigures& figures(std::string_view name) {
+  const CommandMetrics& metrics(std::string_view name) {
     const Executor& executor = server_->executor();
-    return executor.figures(*executor.table().find(name));
+    return executor.metrics(*executor.table().find(name));
   }
 
   FakeServer server_;
@@ -85,11 +85,11 @@ TEST_F(ExecutorTest, CountsCallsRejectionsAndFailures) {
   call({"GET"});
   call({"GET", "a"});
   call({"INCR", "a"});
-  EXPECT_EQ(figures("get").calls, 1u);
-  EXPECT_EQ(figures("get").rejected, 1u);
-  EXPECT_EQ(figures("get").failed, 0u);
-  EXPECT_EQ(figures("incr").calls, 1u);
-  EXPECT_EQ(figures("incr").failed, 1u);
+  EXPECT_EQ(metrics("get").calls, 1u);
+  EXPECT_EQ(metrics("get").rejected, 1u);
+  EXPECT_EQ(metrics("get").failed, 0u);
+  EXPECT_EQ(metrics("incr").calls, 1u);
+  EXPECT_EQ(metrics("incr").failed, 1u);
   EXPECT_EQ(server_->report().stats.commands, 4u);
   EXPECT_EQ(server_->report().stats.error_replies, 2u);
 }

@@ -1,4 +1,4 @@
-// key-bytes-max at the doors of clients: keys of all requests, fields and members that are written.
+// key-bytes-max where clients come in: keys of all requests, fields and members that are written.
 #include "tests/server/fake_server.h"
 
 namespace weir::server {

@@ -206,7 +206,7 @@ class EveryCommand : public WorkBudget {
     return client;
   }
 
-  // Of all rights, of few, of none, and a stranger.
+  // Of all rights, of few, of none, and an unauthenticated client.
   std::unique_ptr<FakeClient> somebody() {
     const uint64_t who = sizes_.below(9);
     if (who == 0) return server_.connect();
@@ -223,7 +223,7 @@ class EveryCommand : public WorkBudget {
     const bool is_over = server_->work().turn_is_over();
     const uint64_t commands = server_->report().stats.commands;
     const uint64_t before = units();
-    const bool is_stranger = client.session().is_stranger();
+    const bool is_unauthenticated = client.session().is_unauthenticated();
     // Who is monitored pays for what is shown, an eighth of a unit a byte, whatever the command.
     const bool is_shown = server_->messages().monitors().any();
     client.push(request_of(requests_.make(command)));
@@ -232,8 +232,8 @@ class EveryCommand : public WorkBudget {
     }
     uint64_t& most = costs_[std::string(command.name)];
     const uint64_t cost = units() - before;
-    if (is_stranger) {
-      EXPECT_LE(cost, kStrangersUnits) << command.name;
+    if (is_unauthenticated) {
+      EXPECT_LE(cost, kUnauthenticatedUnits) << command.name;
     }
     if (!is_shown) most = std::max(most, cost);
   }
@@ -261,7 +261,7 @@ class EveryCommand : public WorkBudget {
   }
 
   static constexpr const char* kPassword = "word";
-  static constexpr uint64_t kStrangersUnits = 1000;  // 32 KB of request, 10 arguments
+  static constexpr uint64_t kUnauthenticatedUnits = 1000;  // 32 KB of request, 10 arguments
 
   Sizes sizes_{seed()};
   Requests requests_{&sizes_};

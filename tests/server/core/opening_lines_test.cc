@@ -65,7 +65,7 @@ TEST(OpeningOfAServer, SaysHowFarItIs) {
   std::vector<std::string> said;
   Server server(
       Config(), &clock, [&] { return std::make_unique<storage::MemoryStore>(killed); },
-      command_families());
+      command_lists());
   const auto opened = server.open([&](const std::string& line, int64_t) { said.push_back(line); });
   ASSERT_TRUE(opened.ok());
   ASSERT_GE(said.size(), 3u);

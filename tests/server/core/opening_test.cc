@@ -74,18 +74,18 @@ TEST_F(Opening, APauseOfWritersDoesNotHoldUpAReader) {
 }
 
 // The tries before the last are no calls: neither counted, nor timed, nor slow.
-TEST_F(Opening, TriesAreNotInTheFigures) {
+TEST_F(Opening, TriesAreNotInTheMetrics) {
   EXPECT_EQ(other_->call({"CONFIG", "SET", "slowlog-log-slower-than", "0"}), "+OK\r\n");
   EXPECT_EQ(other_->call({"SLOWLOG", "RESET"}), "+OK\r\n");
   EXPECT_EQ(one_->call({"ZSCORE", "z", kLastMember}), kLastScore);
   const Executor& executor = (*server_)->executor();
-  const CommandFigures& figures = executor.figures(*executor.table().find("zscore"));
-  EXPECT_EQ(figures.calls, 1u);
-  EXPECT_EQ(figures.timed, 1u);
+  const CommandMetrics& metrics = executor.metrics(*executor.table().find("zscore"));
+  EXPECT_EQ(metrics.calls, 1u);
+  EXPECT_EQ(metrics.timed, 1u);
   EXPECT_EQ(other_->call({"SLOWLOG", "LEN"}), ":2\r\n");  // RESET and ZSCORE
 }
 
-// Every try but the last leaves nothing, not even in the figures.
+// Every try but the last leaves nothing, not even in the metrics.
 TEST_F(Opening, TheCommandIsRunOnce) {
   EXPECT_EQ(one_->call({"ZINCRBY", "z", "5", "m0"}), bulk("5"));
   EXPECT_EQ((*server_)->report().stats.commands, 1u);
@@ -156,11 +156,11 @@ TEST_F(Opening, WhatATryHasRunIsSeenOnce) {
               "0"});
   const Executor& executor = (*server_)->executor();
   for (const char* name : {"eval", "incr", "rl.take", "zincrby"}) {
-    const CommandFigures& figures = executor.figures(*executor.table().find(name));
+    const CommandMetrics& metrics = executor.metrics(*executor.table().find(name));
     const bool twice = std::string_view(name) == "incr";
-    EXPECT_EQ(figures.calls, twice ? 2u : 1u) << name;
-    EXPECT_EQ(figures.failed, twice ? 1u : 0u) << name;
-    EXPECT_LE(figures.timed, 1u) << name;
+    EXPECT_EQ(metrics.calls, twice ? 2u : 1u) << name;
+    EXPECT_EQ(metrics.failed, twice ? 1u : 0u) << name;
+    EXPECT_LE(metrics.timed, 1u) << name;
   }
   EXPECT_EQ((*server_)->limiters().verdicts.of(Outcome::kAllowed), 1u);
   EXPECT_EQ(other_->call({"SLOWLOG", "LEN"}), ":6\r\n");  // RESET, the script and its four

@@ -37,7 +37,7 @@ TEST(Turn, IsInTheLogBeforeItIsAnswered) {
 }
 
 // The loop closes what it finds dead there, so a second mention would be of a session that is gone.
-// So ends who is owed a reply and waits for another one when its server loses the office.
+// So ends who is owed a reply and waits for another one when its server is demoted.
 TEST(Turn, ListsASessionOnceThatIsKilledAndThenAnswered) {
   FakeServer server;
   auto client = server.connect();
@@ -49,7 +49,7 @@ TEST(Turn, ListsASessionOnceThatIsKilledAndThenAnswered) {
   server.end_turn();
 }
 
-// The office may come at such an instant, and then the server commits what it wrote down itself.
+// The promotion may come at such an instant, and then the server commits what it wrote down itself.
 TEST(Turn, IsAnsweredThoughSomethingIsCommittedBeforeItsRepliesLeave) {
   FakeServer server;
   auto client = server.connect();
@@ -285,7 +285,7 @@ TEST(Everysec, WritesWaitWhenTheDiskIsTwoSecondsBehind) {
 TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
   FakeServer server(with(DurabilityLevel::kEverysec));
   auto client = server.connect();
-  const auto syncs = [&] { return server->keys().store_in_use()->figures().syncs; };
+  const auto syncs = [&] { return server->keys().store_in_use()->metrics().syncs; };
   server.advance(kSecond);
   const uint64_t before = syncs();
   for (int i = 0; i < 30; ++i) {
@@ -293,7 +293,7 @@ TEST(Everysec, ASyncBeginsEverySecondWhileThereAreChanges) {
     server.advance(100 * kMs);
   }
   EXPECT_GE(syncs() - before, 3u);
-  EXPECT_LE(syncs() - before, 5u);  // a write-back pass syncs too
+  EXPECT_LE(syncs() - before, 5u);  // a write-back syncs too
   EXPECT_EQ(server.disk().synced_turn, server->keys().turn());
 }
 
@@ -305,7 +305,7 @@ TEST(No, NothingIsSyncedButWhatWriteBackNeeds) {
     EXPECT_EQ(client->call({"SET", "a", "1"}), kOk);
     server.advance(kSecond);
   }
-  EXPECT_EQ(server->keys().store_in_use()->figures().syncs, 0u);
+  EXPECT_EQ(server->keys().store_in_use()->metrics().syncs, 0u);
 }
 
 TEST(Close, CommitsAndSyncsEverything) {
@@ -328,7 +328,7 @@ TEST(Close, SaysWhenTheLastChangesMayBeLost) {
   EXPECT_FALSE(server->close().ok());
 }
 
-TEST(TurnFigures, CountTurnsAndTheirLength) {
+TEST(TurnMetrics, CountTurnsAndTheirLength) {
   FakeServer server;
   auto client = server.connect();
   client->send(request({"SET", "a", "1"}) + request({"SET", "b", "1"}));

@@ -1,4 +1,4 @@
-// What sessions and turns may do before others have their turn, in units of work: what is charged,
+// What sessions and turns may do before others have their turn, in work units: what is charged,
 // and how slices and turns end.
 #include <gtest/gtest.h>
 

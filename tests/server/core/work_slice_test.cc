@@ -25,12 +25,12 @@ TEST(WorkSlice, EndsAfterAMillisecondAndGoesOnInTheNextTurn) {
   do {
     const int64_t before_ns = server.clock.steady_ns();
     server.end_turn();
-    // The slice, the piece that passes it, and what else a turn asks the clock.
+    // The slice, the piece that write-backs it, and what else a turn asks the clock.
     ASSERT_LE(server.clock.steady_ns() - before_ns, 2 * kMs);
     ++turns;
   } while (server->keys().work().wanted());
   EXPECT_GE(turns, 4);
-  EXPECT_EQ(server->keys().figures().unwritten, 0u);
+  EXPECT_EQ(server->keys().metrics().unwritten, 0u);
 }
 
 TEST(WorkSlice, LateWriteBackHoldsUpThoseWhoWriteAndNobodyElse) {
@@ -40,7 +40,7 @@ TEST(WorkSlice, LateWriteBackHoldsUpThoseWhoWriteAndNobodyElse) {
   server.disk().deferred = true;
   auto writer = server.connect();
   auto bystander = server.connect();
-  writer->call({"SET", "first", "v"});  // its pass is the disk's from here on
+  writer->call({"SET", "first", "v"});  // its write-back is the disk's from here on
   ASSERT_TRUE(server->keys().work().writing_back());
   writer->send(setting(5'000));
   ASSERT_TRUE(server->keys().work().overloaded());
@@ -99,7 +99,7 @@ TEST(LoopWatch, TellsWhatTookLongAndNotWhatHadItsOwnName) {
 
 TEST(LoopWatch, SaysALineASecond) {
   LoopWatch watch;
-  EXPECT_EQ(watch.note("sweep", 12 * kMs, kSecond), "the loop was held for 12 ms: sweep");
+  EXPECT_EQ(watch.note("eviction", 12 * kMs, kSecond), "the loop was held for 12 ms: eviction");
   EXPECT_THAT(watch.note("commit", 40 * kMs, kSecond + 1), IsEmpty());
   EXPECT_THAT(watch.note("free", 11 * kMs, 2 * kSecond - 1), IsEmpty());
   EXPECT_EQ(watch.note("send", 13 * kMs, 2 * kSecond),

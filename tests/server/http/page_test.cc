@@ -19,7 +19,7 @@ constexpr std::string_view kLogin = "Authorization: Bearer b3BzOnA=\r\n";  // op
 
 class HttpPage : public testing::Test {
  protected:
-  HttpPage() { one_.open_http(http::Port::kMetrics); }
+  HttpPage() { one_.open_http(http::ListenerKind::kMetrics); }
 
   std::string send(std::string bytes) {
     one_.receives(std::move(bytes));
@@ -145,7 +145,7 @@ TEST_F(HttpPage, PoliciesAreChangedByWhoHasLoggedInAlone) {
   EXPECT_THAT(ask(change, kLogin), HasSubstr("{\"error\":\"NOPERM "));
 }
 
-TEST_F(HttpPage, StrangersSeeNoKeys) {
+TEST_F(HttpPage, UnauthenticatedClientsSeeNoKeys) {
   call({"CONFIG", "SET", "requirepass", "secret"});
   const std::string look = R"({"commands": [["RL.TOP", "DENIED"]]})";
   EXPECT_THAT(ask(look), StartsWith("HTTP/1.1 401 "));
@@ -202,7 +202,7 @@ TEST_F(HttpPage, TakesNothing) {
 TEST_F(HttpPage, WithoutAPasswordOtherMachinesSeeTheMetricsAlone) {
   OneConnection far;
   far.loopback = false;
-  far.open_http(http::Port::kMetrics);
+  far.open_http(http::ListenerKind::kMetrics);
   ASSERT_FALSE(far.closed) << "protected mode lets in who watches";
   far.receives("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_THAT(far.stream.sent, StartsWith("HTTP/1.1 200 "));

@@ -56,16 +56,6 @@ bool is_of_limiters(const Command& command) {
   return false;
 }
 
-std::vector<Command> runnable_commands() {
-  std::vector<Command> commands;
-  for (const Commands family : command_families()) {
-    for (const Command& command : family) {
-      if (command.run != nullptr) commands.push_back(command);
-    }
-  }
-  return commands;
-}
-
 class LongWords : public ::testing::Test {
  protected:
   LongWords() {

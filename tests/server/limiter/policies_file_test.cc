@@ -48,7 +48,7 @@ class PoliciesFile : public ConfigTest {
         [] {
           return std::make_unique<storage::MemoryStore>(storage::make_memory_disk({1, 2}));
         },
-        command_families());
+        command_lists());
     return std::string(server.open().message());
   }
 

@@ -27,13 +27,13 @@ class ReadLimiterTest : public LimiterTest {
     keys().running().begin_command((*server_)->timeline().now_ns());
     return keys().look_up(0, "k");
   }
-  static storage::OwnerView owner_of(const storage::Ref& ref) {
-    storage::OwnerView owner;
-    owner.rest = ref.value();
+  static storage::HeaderView header_of(const storage::Ref& ref) {
+    storage::HeaderView header;
+    header.rest = ref.value();
     if (storage::owns_elements(ref.type())) {
-      EXPECT_TRUE(storage::parse_owner(ref.value(), &owner));
+      EXPECT_TRUE(storage::parse_header(ref.value(), &header));
     }
-    return owner;
+    return header;
   }
   const algorithms::Zones& zones() { return (*server_)->limiters().zones.stored(); }
 
@@ -45,28 +45,28 @@ TEST_F(ReadLimiterTest, WhatCommandsWriteCanBe) {
     ask("DEL k");
     ask(request);
     ask(request);
-    const auto owner = owner_of(look_up());
-    ASSERT_FALSE(owner.rest.empty()) << request;
-    EXPECT_EQ(read_limiter(owner.rest, owner.lists, zones(), &limiter_).what, "") << request;
-    for (size_t i = 0; i < owner.lists; ++i) {
-      keys().lists().open(0, owner.ids[i])->walk(0, [&](const storage::Element& element) {
+    const auto header = header_of(look_up());
+    ASSERT_FALSE(header.rest.empty()) << request;
+    EXPECT_EQ(read_limiter(header.rest, header.lists, zones(), &limiter_).what, "") << request;
+    for (size_t i = 0; i < header.lists; ++i) {
+      keys().lists().open(0, header.ids[i])->walk(0, [&](const storage::Element& element) {
         EXPECT_TRUE(limiter_.rules[i]->allows(element.member, element.order, element.value))
             << request << ", list " << i;
         return true;
       });
     }
-    EXPECT_NE(read_limiter(owner.rest, owner.lists + 1, zones(), &limiter_).what, "") << request;
+    EXPECT_NE(read_limiter(header.rest, header.lists + 1, zones(), &limiter_).what, "") << request;
   }
 }
 
 TEST_F(ReadLimiterTest, ElementsOfNoLimiter) {
   ask(kRequests[1]);
-  const auto owner = owner_of(look_up());
-  ASSERT_EQ(owner.lists, 2u);
-  ASSERT_EQ(read_limiter(owner.rest, owner.lists, zones(), &limiter_).what, "");
+  const auto header = header_of(look_up());
+  ASSERT_EQ(header.lists, 2u);
+  ASSERT_EQ(read_limiter(header.rest, header.lists, zones(), &limiter_).what, "");
   const std::string id(8, '\1');
   const uint64_t order = storage::order_of_integer(1'700'000'000 * kNsPerS);
-  for (size_t i = 0; i < owner.lists; ++i) {
+  for (size_t i = 0; i < header.lists; ++i) {
     const storage::ElementRule& rule = *limiter_.rules[i];
     EXPECT_FALSE(rule.allows("short", order, "\x02"));
     EXPECT_FALSE(rule.allows(id, 0, "\x02"));

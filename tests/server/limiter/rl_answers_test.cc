@@ -68,9 +68,9 @@ TEST_F(RlAnswers, ADenialShowsWhatIsThere) {
 TEST_F(RlAnswers, FullTellsLeaseShadowAndPolicy) {
   use_resp3();
   ask("RL.POLICY SET pool CONCURRENCY 1 LEASE 30s AS pool");
-  EXPECT_EQ(ask("RL.TAKE c POLICY pool FULL").substr(0, 108),
+  EXPECT_EQ(ask("RL.TAKE c POLICY pool FULL").substr(0, 122),
             "{\"allowed\": 1, \"retry_ms\": 0, \"granted\": 1, \"lease\": 1, \"shadow\": 0, "
-            "\"banned\": 0, \"policy\": \"pool\", \"limits\"");
+            "\"banned\": 0, \"policy\": \"pool\", \"callers\": 0, \"limits\"");
   EXPECT_EQ(
       ask("RL.TAKE c POLICY pool SHADOW FULL").substr(0, 80),
       "{\"allowed\": 1, \"retry_ms\": 30000, \"granted\": 0, \"lease\": (nil), \"shadow\": 1, "
@@ -172,7 +172,7 @@ TEST_F(RlAnswers, ARememberedNameStaysAsItIs) {
   EXPECT_EQ(client_->send(take), pairs);
   use_resp3();
   const std::string map(client_->send(take));
-  EXPECT_EQ(map.substr(0, 4), "%8\r\n");
+  EXPECT_EQ(map.substr(0, 4), "%9\r\n");
   EXPECT_NE(map.find(name), std::string::npos);
 }
 

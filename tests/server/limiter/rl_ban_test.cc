@@ -15,7 +15,7 @@ class RlBan : public LimiterTest {
   void ban(const std::string& key) {
     for (int i = 0; i < 4; ++i) ask("RL.TAKE " + key + " " + kLimit);
   }
-  std::string figure(std::string_view name) {
+  std::string metric(std::string_view name) {
     const std::string info = ask("INFO");
     const size_t at = info.find(std::string(name) + ":");
     return at == info.npos ? "" : info.substr(at, info.find('\\', at) - at);
@@ -34,7 +34,7 @@ TEST_F(RlBan, SoManyDenialsBanTheKey) {
   EXPECT_EQ(banned_ms("k"), "0");
   EXPECT_EQ(ask("RL.TAKE k " + kLimit), "[0, 1, 0, 7200000, 3600000, 0]");
   EXPECT_EQ(banned_ms("k"), "7200000");
-  EXPECT_EQ(figure("bans"), "bans:1");
+  EXPECT_EQ(metric("bans"), "bans:1");
   server_->advance(3600 * kSecond);
   EXPECT_EQ(ask("RL.TAKE k " + kLimit), "[0, 1, 1, 3600000, 0, 0]") << "the limit would grant it";
   EXPECT_EQ(ask("RL.PEEK k"), "[0, 1, 1, 3600000, 0, 0]");

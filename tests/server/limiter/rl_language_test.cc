@@ -257,7 +257,7 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
        "PROPORTIONAL | ADDITIVE>]");
 }
 
-TEST_F(RlLanguage, HelpListsTheFamilyAndTheLanguage) {
+TEST_F(RlLanguage, HelpListsTheCommandsAndTheLanguage) {
   const std::string help = ask("RL.HELP");
   for (const char* part : {"count/period", "POLICY name", "GCRA count/period [BURST n]",
                            "CONCURRENCY count LEASE duration", "RL.TAKE key limits [COST n]",

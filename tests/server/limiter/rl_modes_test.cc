@@ -33,7 +33,7 @@ class RlModes : public LimiterTest {
 };
 
 // "[1, 5, 3, ...]" without whether it is allowed, and without the index and the ids.
-std::string figures_of(const std::string& reply) {
+std::string verdict_of(const std::string& reply) {
   std::string text = reply.substr(1);
   for (int comma = 0; comma < 2; ++comma) text = text.substr(text.find(',') + 1);
   const size_t wait = text.find(',');
@@ -75,7 +75,7 @@ TEST_F(RlModes, ShadowOfAllIsNoneEnforced) {
       const std::string at = limits + cost + " at step " + std::to_string(step);
       for (const std::string& shadowed : {by_word, by_policy, by_option}) {
         EXPECT_EQ(shadowed.substr(0, 3), "[1,") << at;
-        EXPECT_EQ(figures_of(shadowed), figures_of(enforced)) << at;
+        EXPECT_EQ(verdict_of(shadowed), verdict_of(enforced)) << at;
       }
       pass();
     }
@@ -111,8 +111,8 @@ TEST_F(RlModes, ManyKeysAreOneKeyWithTheirLimits) {
       const std::string at = words + " at step " + std::to_string(step);
       EXPECT_EQ(values(many, "allowed")[0], values(one, "allowed")[0]) << at;
       EXPECT_EQ(values(many, "retry_ms")[0], values(one, "retry_ms")[0]) << at;
-      for (const char* figure : {"capacity", "remaining", "reset_ms"})
-        EXPECT_EQ(values(many, figure), values(one, figure)) << figure << " of " << at;
+      for (const char* field : {"capacity", "remaining", "reset_ms"})
+        EXPECT_EQ(values(many, field), values(one, field)) << field << " of " << at;
       pass();
     }
   }

@@ -6,7 +6,7 @@ namespace {
 
 class RlPolicyEffect : public LimiterTest {
  protected:
-  int64_t figure(std::string_view name) {
+  int64_t metric(std::string_view name) {
     const std::string info = server_->connect()->call({"INFO", "limiter"});
     const size_t at = info.find("\r\n" + std::string(name) + ":");
     return at == info.npos ? -1 : std::stoll(info.substr(at + name.size() + 3));
@@ -73,7 +73,7 @@ TEST_F(RlPolicyEffect, BlockedDeniesAllAndChargesNothing) {
   EXPECT_EQ(ask("EXISTS k a b c"), "0");
   EXPECT_EQ(ask("RL.TAKE k POLICY p HEADERS"),
             "[\"allowed\", 0, \"retry_ms\", -1, \"granted\", 0, \"lease\", (nil), \"shadow\", 0, "
-            "\"banned\", 0, \"policy\", \"p\", \"limits\", [], \"headers\", []]");
+            "\"banned\", 0, \"policy\", \"p\", \"callers\", 0, \"limits\", [], \"headers\", []]");
 }
 
 TEST_F(RlPolicyEffect, UnlimitedAddsNoLimit) {
@@ -148,9 +148,9 @@ TEST_F(RlPolicyEffect, ShadowCountsAndNeverDenies) {
   EXPECT_EQ(ask("RL.ACQUIRE k POLICY p TIMEOUT 0"), "[1, 2, 0, 1800000, 3600000, 0]");
   EXPECT_EQ(ask("RL.RESERVE k POLICY p MAXWAIT 1ms").substr(0, 7), "[1, 0, ");
   EXPECT_EQ(ask("RL.TAKE k 2/1h COST 0").substr(0, 6), "[1, 2,");
-  EXPECT_EQ(figure("denied"), 0);
-  EXPECT_EQ(figure("shadow_allowed"), 1);
-  EXPECT_EQ(figure("shadow_denied"), 3);
+  EXPECT_EQ(metric("denied"), 0);
+  EXPECT_EQ(metric("shadow_allowed"), 1);
+  EXPECT_EQ(metric("shadow_denied"), 3);
   EXPECT_EQ(ask("RL.TAKE k POLICY p FORCE").substr(0, 10), "[1, 2, -1,");
   EXPECT_EQ(
       ask("RL.TAKE k POLICY p FULL").substr(0, 90),
@@ -163,12 +163,12 @@ TEST_F(RlPolicyEffect, ShadowDeniesNothingBesideOtherLimits) {
   ask("RL.POLICY SET p FIXED 2/1h SHADOW");
   EXPECT_EQ(ask("RL.TAKE k 5/1h POLICY p COST 2").substr(0, 9), "[1, 5, 3,");
   EXPECT_EQ(ask("RL.TAKE k 5/1h POLICY p").substr(0, 9), "[1, 5, 2,");
-  EXPECT_EQ(figure("shadow_denied"), 1);
+  EXPECT_EQ(metric("shadow_denied"), 1);
   EXPECT_EQ(ask("RL.TAKE k POLICY p 5/1h COST 1,2").substr(0, 9), "[1, 5, 0,");
   EXPECT_EQ(ask("RL.TAKE k POLICY p 5/1h FULL").substr(0, 14), "[\"allowed\", 0,");
-  EXPECT_EQ(figure("denied"), 1);
-  EXPECT_EQ(figure("allowed"), 3);
-  EXPECT_EQ(figure("shadow_denied"), 2);
+  EXPECT_EQ(metric("denied"), 1);
+  EXPECT_EQ(metric("allowed"), 3);
+  EXPECT_EQ(metric("shadow_denied"), 2);
   EXPECT_EQ(ask("RL.TAKE other 1/1h BURST 9 POLICY p UPTO COST 20").substr(0, 8), "[1, 10, ");
   EXPECT_EQ(ask("RL.TAKE none 1/1h BURST 9 POLICY p COST 3 FULL").substr(0, 85),
             "[\"allowed\", 1, \"retry_ms\", 0, \"granted\", 3, \"lease\", (nil), \"shadow\", 1, "

@@ -8,11 +8,11 @@ class RlPolicyStats : public LimiterTest {
  protected:
   std::string stats(const std::string& name) {
     const std::string reply = ask("RL.POLICY STATS " + name);
-    std::string figures;
+    std::string counts;
     for (const char c : reply) {
-      if (is_digit(c) || c == ',') figures += c;
+      if (is_digit(c) || c == ',') counts += c;
     }
-    return figures;  // ",granted,,denied,,shadow"
+    return counts;  // ",granted,,denied,,shadow"
   }
 };
 

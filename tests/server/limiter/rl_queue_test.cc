@@ -132,6 +132,29 @@ TEST_F(RlQueue, AScriptIsDeniedThoughItsTurnHasCome) {
   EXPECT_EQ(heard(*waits), "[1, 1, 0, 0, 10000, 0]");
 }
 
+// The keyspace tells of an entry once in a command, unless somebody has begun to watch it since.
+TEST_F(RlQueue, ItsEndIsKnownAfterAScriptHasLookedBetweenTwoChanges) {
+  const auto waiter = asking(kOnePerSecond);
+  const auto second = asking(kOnePerSecond);
+  const std::string take = "redis.call('RL.TAKE', 'q', 'GCRA', '1/1s', 'BURST', '0', 'FORCE') ";
+  client_->call({"EVAL", take + "redis.call('RL.PEEK', 'q') " + take, "1", "q"});
+  EXPECT_EQ(ask("RL.PEEK q"), "[0, 1, 0, 4000, 4000, 0]");
+}
+
+TEST_F(RlQueue, ItsEndIsKnownAfterAScriptThatIsUndoneHasLookedAtIt) {
+  const auto waiter = asking(kOnePerSecond);
+  const auto second = asking(kOnePerSecond);
+  ASSERT_EQ(client_->call({"CONFIG", "SET", "script-memory-max", "4mb"}), "+OK\r\n");
+  const auto reply =
+      client_->call({"EVAL",
+                     "redis.call('RL.TAKE', 'q', 'GCRA', '1/1s', 'BURST', '0', 'FORCE') "
+                     "redis.call('RL.PEEK', 'q') local t = {} "
+                     "for i = 1, 1000000 do t[i] = string.rep('x', 100) .. i end",
+                     "1", "q"});
+  ASSERT_EQ(reply.substr(0, 4), "-ERR");
+  EXPECT_EQ(ask("RL.PEEK q"), "[0, 1, 0, 2000, 2000, 0]");
+}
+
 TEST_F(RlQueue, MtakeComesAfterIt) {
   ask(kOnePerSecond);
   const auto waiter = asking(kOnePerSecond);

@@ -352,9 +352,9 @@ TEST_F(RlTake, ShadowIsCountedApart) {
   EXPECT_EQ(ask("RL.TOP"), "[]");
   EXPECT_EQ(ask("RL.TOP SHADOW"), "[[\"k\", 4, 0]]");
   EXPECT_EQ(ask("RL.TOP TAKEN"), "[[\"k\", 1, 0]]");
-  const std::string figures = ask("INFO limiter");
+  const std::string metrics = ask("INFO limiter");
   const std::string end = "\\x0d\\x0a";
-  EXPECT_EQ(figures, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
+  EXPECT_EQ(metrics, "\"# Limiter" + end + "verdicts:0" + end + "allowed:0" + end + "denied:0" +
                          end + "banned:0" + end + "shadow_allowed:1" + end + "shadow_denied:4" +
                          end + "repeated_ids:0" + end + "bans:0" + end + "limiting:on" + end +
                          "\"");

@@ -22,13 +22,13 @@ class RlWait : public LimiterTest {
   }
 };
 
-constexpr const char* kOnePerSecond = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0";
+constexpr const char* kOneEachSecond = "RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0";
 
-TEST_F(RlWait, TakesAtOnceWhatIsThere) { EXPECT_EQ(ask(kOnePerSecond), "[1, 1, 0, 0, 1000, 0]"); }
+TEST_F(RlWait, TakesAtOnceWhatIsThere) { EXPECT_EQ(ask(kOneEachSecond), "[1, 1, 0, 0, 1000, 0]"); }
 
 TEST_F(RlWait, IsGrantedAtTheExactInstant) {
-  ask(kOnePerSecond);
-  const auto waiter = asking(kOnePerSecond);
+  ask(kOneEachSecond);
+  const auto waiter = asking(kOneEachSecond);
   EXPECT_EQ(heard(*waiter), "");
   EXPECT_EQ((*server_)->next_wait_ns(), 1 * kSecond);
   server_->clock.advance(kSecond - 1);
@@ -67,8 +67,8 @@ TEST_F(RlWait, NoBargingWhileSomebodyWaits) {
 }
 
 TEST_F(RlWait, ForceGoesPastTheQueue) {
-  ask(kOnePerSecond);
-  const auto waiter = asking(kOnePerSecond);
+  ask(kOneEachSecond);
+  const auto waiter = asking(kOneEachSecond);
   EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0 FORCE"), "[1, 1, -1, 0, 2000, 0]");
   server_->advance(1 * kSecond);
   EXPECT_EQ(heard(*waiter), "");
@@ -77,7 +77,7 @@ TEST_F(RlWait, ForceGoesPastTheQueue) {
 }
 
 TEST_F(RlWait, IsRefusedAtOnceWhenItWouldBeTooLate) {
-  ask(kOnePerSecond);
+  ask(kOneEachSecond);
   EXPECT_EQ(ask("RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 999"), "[0, 1, 0, 1000, 1000, 0]");
   EXPECT_EQ(ask("RL.ACQUIRE q GCRA 1/1s BURST 0 COST 2 TIMEOUT 0"), "[0, 1, 0, -1, 1000, 0]");
   const auto waiter = asking("RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 1000");
@@ -123,18 +123,18 @@ TEST_F(RlWait, WhateverFreesTheKeyServesTheHead) {
 }
 
 TEST_F(RlWait, NothingIsTakenForAClientThatLeft) {
-  ask(kOnePerSecond);
-  const auto first = asking(kOnePerSecond);
-  const auto second = asking(kOnePerSecond);
+  ask(kOneEachSecond);
+  const auto first = asking(kOneEachSecond);
+  const auto second = asking(kOneEachSecond);
   first->leave();
   server_->advance(1 * kSecond);
   EXPECT_EQ(heard(*second), "[1, 1, 0, 0, 1000, 0]");
 }
 
 TEST_F(RlWait, RequestsAfterAWaitRunAfterIt) {
-  ask(kOnePerSecond);
+  ask(kOneEachSecond);
   const auto waiter = server_->connect();
-  waiter->push(words_as_request(kOnePerSecond) + request({"PING"}));
+  waiter->push(words_as_request(kOneEachSecond) + request({"PING"}));
   server_->run_turns();
   EXPECT_EQ(heard(*waiter), "");
   server_->advance(1 * kSecond);
@@ -142,8 +142,8 @@ TEST_F(RlWait, RequestsAfterAWaitRunAfterIt) {
 }
 
 TEST_F(RlWait, AWaitSurvivesOtherKeysAndDatabases) {
-  ask(kOnePerSecond);
-  const auto waiter = asking(kOnePerSecond);
+  ask(kOneEachSecond);
+  const auto waiter = asking(kOneEachSecond);
   ask("SELECT 1");
   ask("DEL q");
   EXPECT_EQ(heard(*waiter), "");
@@ -151,15 +151,15 @@ TEST_F(RlWait, AWaitSurvivesOtherKeysAndDatabases) {
 }
 
 TEST_F(RlWait, AnErrorEndsTheWait) {
-  ask(kOnePerSecond);
-  const auto waiter = asking(kOnePerSecond);
+  ask(kOneEachSecond);
+  const auto waiter = asking(kOneEachSecond);
   ask("SET q hello");
   EXPECT_EQ(heard(*waiter),
             "(error WRONGTYPE Operation against a key holding the wrong kind of value)");
 }
 
 TEST_F(RlWait, AnIdIsRememberedWhenItIsGranted) {
-  ask(kOnePerSecond);
+  ask(kOneEachSecond);
   const auto waiter = asking("RL.ACQUIRE q GCRA 1/1s BURST 0 TIMEOUT 0 ID a");
   server_->advance(1 * kSecond);
   EXPECT_EQ(heard(*waiter), "[1, 1, 0, 0, 1000, 0]");
@@ -204,9 +204,9 @@ TEST_F(RlWait, AClientThatLeavesTheFunnelGivesBack) {
 }
 
 TEST_F(RlWait, TenThousandOnOneKey) {
-  ask(kOnePerSecond);
+  ask(kOneEachSecond);
   std::vector<std::unique_ptr<FakeClient>> waiters;
-  for (int i = 0; i < 9990; ++i) waiters.push_back(asking(kOnePerSecond));
+  for (int i = 0; i < 9990; ++i) waiters.push_back(asking(kOneEachSecond));
   EXPECT_EQ(ask("RL.TAKE q GCRA 1/1s BURST 0"), "[0, 1, 0, 9991000, 9991000, 0]");
   for (int i = 0; i < 9990; ++i) {
     EXPECT_EQ(to_next_wait(), kSecond);

@@ -78,16 +78,16 @@ class HandshakesTest : public testing::Test {
 
 TEST_F(HandshakesTest, HandsOverWhoIsDone) {
   const auto client = begin();
-  EXPECT_EQ(tls_.figures.pending, 1u);
+  EXPECT_EQ(tls_.metrics.pending, 1u);
   for (int i = 0; i < 5 && done_.empty(); ++i) {
     (void)client->peer.handshake();
     handshakes_.step();
   }
   EXPECT_EQ(done_, std::vector<std::string>{"1"});
   EXPECT_TRUE(handshakes_.empty());
-  EXPECT_EQ(tls_.figures.handshakes, 1u);
-  EXPECT_EQ(tls_.figures.failed, 0u);
-  EXPECT_EQ(tls_.figures.pending, 0u);
+  EXPECT_EQ(tls_.metrics.handshakes, 1u);
+  EXPECT_EQ(tls_.metrics.failed, 0u);
+  EXPECT_EQ(tls_.metrics.pending, 0u);
   EXPECT_EQ(streams_[0]->send("hello").bytes, 5u);
   EXPECT_EQ(client->peer.read(), "hello");
 }
@@ -125,7 +125,7 @@ TEST_F(HandshakesTest, OneThatIsNotOverInTimeEnds) {
   EXPECT_EQ(handshakes_.count(), 1u);
   EXPECT_TRUE(old->is_closed());
   EXPECT_FALSE(young->is_closed());
-  EXPECT_EQ(tls_.figures.failed, 1u);
+  EXPECT_EQ(tls_.metrics.failed, 1u);
 }
 
 TEST_F(HandshakesTest, WhoSpeaksNoTlsIsToldInPlainWords) {
@@ -137,7 +137,7 @@ TEST_F(HandshakesTest, WhoSpeaksNoTlsIsToldInPlainWords) {
             "handshake\r\n");
   EXPECT_TRUE(client->is_closed());
   EXPECT_TRUE(handshakes_.empty());
-  EXPECT_EQ(tls_.figures.failed, 1u);
+  EXPECT_EQ(tls_.metrics.failed, 1u);
 }
 
 TEST_F(HandshakesTest, NewCertificatesAreForThoseWhoBeginLater) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "server/report/duration_histogram.h"
-#include "server/report/error_figures.h"
+#include "server/report/error_metrics.h"
 #include "server/report/latency_text.h"
 #include "tests/server/fake_server.h"
 
@@ -41,16 +41,16 @@ TEST(DurationHistogram, PercentilesAreThreePercentTooHighAtMost) {
   EXPECT_LT(durations.percentile_ns(0), 2048);
 }
 
-TEST(ErrorFigures, TellWordsApartUpToABound) {
-  ErrorFigures errors;
+TEST(ErrorMetrics, TellWordsApartUpToABound) {
+  ErrorMetrics errors;
   errors.note("-ERR no such thing\r\n");
   errors.note("ERR another");
   errors.note("-WRONGTYPE\r\n");
   errors.note("-A:B#C x\r\n");
-  EXPECT_EQ(errors.counts(), (ErrorFigures::Counts{{"A_B_C", 1}, {"ERR", 2}, {"WRONGTYPE", 1}}));
+  EXPECT_EQ(errors.counts(), (ErrorMetrics::Counts{{"A_B_C", 1}, {"ERR", 2}, {"WRONGTYPE", 1}}));
   for (int i = 0; i < 1000; ++i) errors.note("E" + std::to_string(i) + " x");
-  EXPECT_EQ(errors.counts().size(), ErrorFigures::kWordsMax + 1);
-  EXPECT_EQ(errors.counts().at("ERRORSTATS_OVERFLOW"), 1000 - ErrorFigures::kWordsMax + 3);
+  EXPECT_EQ(errors.counts().size(), ErrorMetrics::kWordsMax + 1);
+  EXPECT_EQ(errors.counts().at("ERRORSTATS_OVERFLOW"), 1000 - ErrorMetrics::kWordsMax + 3);
 }
 
 TEST(LatencyMonitor, KeepsTheLongestOfASecondAndTheNewestSeconds) {

@@ -1,4 +1,4 @@
-// Figures as Prometheus reads them.
+// Metrics as Prometheus reads them.
 #include "server/report/metrics_text.h"
 
 #include <gtest/gtest.h>
@@ -8,19 +8,19 @@
 namespace weir::server {
 namespace {
 
-// Writes some figures of each kind and answers the text.
-std::string text_of(MetricsFormat format, const std::function<void(FigureWriter&)>& write) {
+// Writes some metrics of each kind and answers the text.
+std::string text_of(MetricsFormat format, const std::function<void(MetricWriter&)>& write) {
   MetricsText out(format);
   write(out);
   return out.take();
 }
 
-std::string prometheus(const std::function<void(FigureWriter&)>& write) {
+std::string prometheus(const std::function<void(MetricWriter&)>& write) {
   return text_of(MetricsFormat::kPrometheus, write);
 }
 
 TEST(MetricsText, ACounterHasItsSuffixOnce) {
-  const auto write = [](FigureWriter& out) {
+  const auto write = [](MetricWriter& out) {
     out.counter({"total_commands_processed", "Commands."}, 12);
   };
   EXPECT_EQ(prometheus(write),
@@ -35,12 +35,12 @@ TEST(MetricsText, ACounterHasItsSuffixOnce) {
 }
 
 TEST(MetricsText, ValuesAreInBaseUnits) {
-  const std::string text = prometheus([](FigureWriter& out) {
-    out.gauge({"unsynced_age_ms", "Age.", FigureUnit::kMilliseconds}, 13);
-    out.gauge({"turn_us_max", "Longest.", FigureUnit::kMicroseconds}, 250);
-    out.gauge({"used_memory", "Memory.", FigureUnit::kMemory}, int64_t{1} << 60);
-    out.gauge({"log_bytes", "Log.", FigureUnit::kBytes}, 512);
-    out.gauge({"full", "Share.", FigureUnit::kPercent}, 12.5, 1);
+  const std::string text = prometheus([](MetricWriter& out) {
+    out.gauge({"unsynced_age_ms", "Age.", MetricUnit::kMilliseconds}, 13);
+    out.gauge({"turn_us_max", "Longest.", MetricUnit::kMicroseconds}, 250);
+    out.gauge({"used_memory", "Memory.", MetricUnit::kMemory}, int64_t{1} << 60);
+    out.gauge({"log_bytes", "Log.", MetricUnit::kBytes}, 512);
+    out.gauge({"full", "Share.", MetricUnit::kPercent}, 12.5, 1);
   });
   EXPECT_NE(text.find("\nweir_unsynced_age_seconds 0.013\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nweir_turn_max_seconds 0.00025\n"), std::string::npos) << text;
@@ -50,8 +50,8 @@ TEST(MetricsText, ValuesAreInBaseUnits) {
 }
 
 TEST(MetricsText, OpenMetricsTellsTheUnit) {
-  const std::string text = text_of(MetricsFormat::kOpenMetrics, [](FigureWriter& out) {
-    out.counter({"used_cpu_sys", "CPU.", FigureUnit::kSeconds}, 1.5, 6);
+  const std::string text = text_of(MetricsFormat::kOpenMetrics, [](MetricWriter& out) {
+    out.counter({"used_cpu_sys", "CPU.", MetricUnit::kSeconds}, 1.5, 6);
   });
   EXPECT_EQ(text,
             "# HELP weir_used_cpu_sys_seconds CPU.\n"
@@ -61,12 +61,12 @@ TEST(MetricsText, OpenMetricsTellsTheUnit) {
             "# EOF\n");
 }
 
-TEST(MetricsText, RowsOfAFamilyAreOneMetricWithALabel) {
-  const std::string text = prometheus([](FigureWriter& out) {
+TEST(MetricsText, RowsOfATableAreOneMetricWithALabel) {
+  const std::string text = prometheus([](MetricWriter& out) {
     for (const std::string_view command : {"get", "rl.policy|set"}) {
-      out.row(kCommandFigures, command, [&out] {
+      out.row(kCommandMetrics, command, [&out] {
         out.counter({"calls", "Runs."}, 1);
-        out.counter({"usec", "Time.", FigureUnit::kMicroseconds}, 2000000);
+        out.counter({"usec", "Time.", MetricUnit::kMicroseconds}, 2000000);
       });
     }
   });
@@ -82,8 +82,8 @@ TEST(MetricsText, RowsOfAFamilyAreOneMetricWithALabel) {
 }
 
 TEST(MetricsText, ALabelMayBeMadeOfAnyBytes) {
-  const std::string text = prometheus([](FigureWriter& out) {
-    out.row(kErrorFigures, "a\"b\\c\n\xff", [&out] { out.counter({"count", "Errors."}, 1); });
+  const std::string text = prometheus([](MetricWriter& out) {
+    out.row(kErrorMetrics, "a\"b\\c\n\xff", [&out] { out.counter({"count", "Errors."}, 1); });
   });
   EXPECT_NE(text.find("\nweir_error_count_total{error=\"a\\\"b\\\\x5cc\\\\x0a\\\\xff\"} 1\n"),
             std::string::npos)
@@ -95,8 +95,8 @@ TEST(MetricsText, AHistogramIsCumulative) {
   durations.add(500);
   durations.add(3000);
   durations.add(5'000'000'000);  // counts as a second
-  const std::string text = prometheus([&durations](FigureWriter& out) {
-    out.histogram({"turn_duration", "Turns.", FigureUnit::kSeconds}, durations);
+  const std::string text = prometheus([&durations](MetricWriter& out) {
+    out.histogram({"turn_duration", "Turns.", MetricUnit::kSeconds}, durations);
   });
   EXPECT_NE(text.find("# TYPE weir_turn_duration_seconds histogram\n"
                       "weir_turn_duration_seconds_bucket{le=\"1.024e-06\"} 1\n"
@@ -112,7 +112,7 @@ TEST(MetricsText, AHistogramIsCumulative) {
 }
 
 TEST(MetricsText, WordsAreNoMetrics) {
-  EXPECT_EQ(prometheus([](FigureWriter& out) {
+  EXPECT_EQ(prometheus([](MetricWriter& out) {
               out.text({"os", "The system."}, "Linux");
               out.absent({"loading"});
             }),
@@ -122,8 +122,8 @@ TEST(MetricsText, WordsAreNoMetrics) {
 TEST(MetricsText, LeavesOutWhatItIsToldTo) {
   MetricsText out(MetricsFormat::kPrometheus);
   out.leave_out("calls");
-  FigureWriter& figures = out;
-  figures.row(kCommandFigures, "get", [&figures] { figures.counter({"calls", "Runs."}, 1); });
+  MetricWriter& metrics = out;
+  metrics.row(kCommandMetrics, "get", [&metrics] { metrics.counter({"calls", "Runs."}, 1); });
   EXPECT_EQ(out.take(), "");
 }
 

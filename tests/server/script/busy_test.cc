@@ -110,6 +110,19 @@ TEST_F(BusyTest, ConnectionsSayWhoTheyAre) {
   });
 }
 
+// What the script has changed already, too.
+TEST_F(BusyTest, AWatchThatIsMadeMeanwhileIsToldOfWhatFollows) {
+  run({"EVAL", "redis.call('set','k','1') for i = 1, 10000000 do end redis.call('set','k','2')",
+       "0"},
+      [&] {
+        EXPECT_EQ(ask({"WATCH", "k"}), "+OK\r\n");
+      });
+  ASSERT_GE(rounds, 2);
+  EXPECT_EQ(other->call({"MULTI"}), "+OK\r\n");
+  EXPECT_EQ(other->call({"SET", "k", "mine"}), "+QUEUED\r\n");
+  EXPECT_EQ(other->call({"EXEC"}), "*-1\r\n");
+}
+
 // Its handler must not keep it alive, and a transaction goes on after it.
 TEST_F(BusyTest, NothingOfTheScriptsKeepsItAlive) {
   for (const std::string_view script :

@@ -33,7 +33,7 @@ TEST_F(ScriptBounds, OfNumbersInRecordsNobodyCountsTo) {
     put("script/" + std::string(number), head + "return 1");
   server->scripting().scripts.open();
   ASSERT_TRUE(keys.commit_turn().ok());
-  EXPECT_EQ(server->scripting().scripts.figures().scripts, 1u) << "of one name";
+  EXPECT_EQ(server->scripting().scripts.metrics().scripts, 1u) << "of one name";
   for (int i = 0; i < 600; ++i)
     EXPECT_EQ(eval("return " + std::to_string(i)), ":" + std::to_string(i) + "\r\n");
   EXPECT_EQ(client->call({"SCRIPT", "FLUSH"}), "+OK\r\n");
@@ -125,7 +125,7 @@ TEST_F(ScriptBounds, OfTimeUndoWhatWasWritten) {
   EXPECT_EQ(client->call({"GET", "a"}), bulk("before"));
   EXPECT_EQ(client->call({"EXISTS", "b"}), ":0\r\n");
   EXPECT_EQ(client->call({"DBSIZE"}), ":1\r\n");
-  EXPECT_EQ(server->scripting().scripts.figures().scripts, 1u);  // it is known all the same
+  EXPECT_EQ(server->scripting().scripts.metrics().scripts, 1u);  // it is known all the same
 }
 
 TEST_F(ScriptBounds, OfTimeCanBeLifted) {
@@ -157,7 +157,7 @@ TEST_F(ScriptBounds, OfMemoryUndoTheScriptAndSpareTheServer) {
     EXPECT_EQ(client->call({"DBSIZE"}), ":0\r\n") << script;
     EXPECT_EQ(eval("local t={} for i=1,1000 do t[i]={i} end return #t"), ":1000\r\n");
   }
-  EXPECT_LT(server->scripting().scripts.figures().engine_bytes, 6u << 20);
+  EXPECT_LT(server->scripting().scripts.metrics().engine_bytes, 6u << 20);
 }
 
 TEST_F(ScriptBounds, OfMemoryUndoAFunctionInATransactionAlone) {

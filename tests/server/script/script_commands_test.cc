@@ -53,7 +53,7 @@ TEST_F(Script, ThatDoesNotCompileIsNotKept) {
             "-ERR Error compiling script (new function): user_script:1: unexpected symbol near "
             "'<eof>'\r\n");
   eval("x=");
-  EXPECT_EQ(server->scripting().scripts.figures().scripts, 0u);
+  EXPECT_EQ(server->scripting().scripts.metrics().scripts, 0u);
 }
 
 TEST_F(Script, KeepsWhatItWroteBeforeAnError) {
@@ -124,7 +124,7 @@ TEST(ScriptBodies, SurviveTheServer) {
   data.client->call({"EVAL", "return 'evaluated'", "0"});
   data.client->call({"EVAL", "#!lua flags=no-writes\nreturn redis.call('set','a','b')", "0"});
   data.start();
-  EXPECT_EQ((*data.server)->scripting().scripts.figures().scripts, 3u);
+  EXPECT_EQ((*data.server)->scripting().scripts.metrics().scripts, 3u);
   EXPECT_EQ(data.client->call({"EVALSHA", kReturnOne, "0"}), ":1\r\n");
   EXPECT_EQ(data.client->call({"EVALSHA", "93663fd5ef955e8a2ca7f51ae1e3b766238304a7", "0"}),
             bulk("evaluated"));
@@ -132,7 +132,7 @@ TEST(ScriptBodies, SurviveTheServer) {
             bulk("93663fd5ef955e8a2ca7f51ae1e3b766238304a7"));
   data.client->call({"SCRIPT", "FLUSH"});
   data.start();
-  EXPECT_EQ((*data.server)->scripting().scripts.figures().scripts, 0u);
+  EXPECT_EQ((*data.server)->scripting().scripts.metrics().scripts, 0u);
   EXPECT_EQ(data.client->call({"EVALSHA", kReturnOne, "0"}), kNoScriptReply);
 }
 
@@ -147,13 +147,13 @@ TEST(ScriptBodies, OfEvalAreBoundedAndThoseLoadedAreNot) {
     data.client->call({"EVAL", "return " + std::to_string(i) + "+0", "0"});
     data.client->call({"EVAL", "return 'first'", "0"});  // used, so it stays
   }
-  const auto figures = (*data.server)->scripting().scripts.figures();
-  EXPECT_EQ(figures.scripts, 11u);
-  EXPECT_EQ(figures.evicted, 41u);
+  const auto metrics = (*data.server)->scripting().scripts.metrics();
+  EXPECT_EQ(metrics.scripts, 11u);
+  EXPECT_EQ(metrics.evicted, 41u);
   EXPECT_EQ(data.client->call({"EVALSHA", kReturnOne, "0"}), ":1\r\n");
   data.start(config);
-  EXPECT_EQ((*data.server)->scripting().scripts.figures().scripts, 11u);
-  EXPECT_EQ((*data.server)->scripting().scripts.figures().body_bytes, figures.body_bytes);
+  EXPECT_EQ((*data.server)->scripting().scripts.metrics().scripts, 11u);
+  EXPECT_EQ((*data.server)->scripting().scripts.metrics().body_bytes, metrics.body_bytes);
   EXPECT_EQ(data.client->call({"EVALSHA", kReturnOne, "0"}), ":1\r\n");
 }
 
@@ -165,8 +165,8 @@ TEST(ScriptBodies, AreBoundedInBytes) {
   for (int i = 0; i < 20; ++i) {
     data.client->call({"EVAL", "return " + std::to_string(i) + std::string(200, ' '), "0"});
   }
-  EXPECT_LE((*data.server)->scripting().scripts.figures().body_bytes, 1000u);
-  EXPECT_GE((*data.server)->scripting().scripts.figures().scripts, 4u);
+  EXPECT_LE((*data.server)->scripting().scripts.metrics().body_bytes, 1000u);
+  EXPECT_GE((*data.server)->scripting().scripts.metrics().scripts, 4u);
 }
 
 TEST(ScriptBodies, OfATurnThatFailedAreForgotten) {
@@ -178,7 +178,7 @@ TEST(ScriptBodies, OfATurnThatFailedAreForgotten) {
   data.disk->faults.disk_full = false;
   data.server->advance(10 * kSecond);
   EXPECT_EQ(data.client->call({"EVALSHA", kReturnOne, "0"}), kNoScriptReply);
-  EXPECT_EQ((*data.server)->scripting().scripts.figures().scripts, 1u);
+  EXPECT_EQ((*data.server)->scripting().scripts.metrics().scripts, 1u);
 }
 
 }  // namespace

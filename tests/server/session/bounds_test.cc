@@ -168,7 +168,8 @@ TEST(ChangeBound, APipelineWaitsForWriteBackAndLosesNothing) {
   size_t replies = 0;
   for (int i = 0; i < 2000 && replies < 20; ++i) {
     server.end_turn();
-    EXPECT_LE(server->keys().running().debt().bytes(), server->keys().running().debt().bytes_max());
+    EXPECT_LE(server->keys().running().dirty_bytes().bytes(),
+              server->keys().running().dirty_bytes().bytes_max());
     EXPECT_EQ(reader->call({"PING"}), "+PONG\r\n");
     const std::string came = client->take();
     for (size_t at = came.find(":4194305\r\n"); at != std::string::npos;
@@ -220,7 +221,7 @@ TEST(ChangeBound, ATransactionThatWaitsForWriteBackIsSeenOnce) {
   listener->take();
   const SlowLog& slow_log = server->report().slow_log;
   const Executor& executor = server->executor();
-  const uint64_t slow = slow_log.mark();
+  const uint64_t slow = slow_log.savepoint();
   const uint64_t hits = server->report().stats.keyspace_hits;
   client->push(request({"SET", "owed", std::string(3 * kMb, 'x')}));
   std::string requests = request({"MULTI"}) + request({"RL.TAKE", "limit", "GCRA", "1/1s"}) +
@@ -236,18 +237,18 @@ TEST(ChangeBound, ATransactionThatWaitsForWriteBackIsSeenOnce) {
   EXPECT_EQ(writer->session().hold(), Hold::kWriteBack);
   EXPECT_EQ(listener->take(), "");
   EXPECT_EQ(server->report().stats.keyspace_hits, hits);
-  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 0u);
+  EXPECT_EQ(executor.metrics(*executor.table().find("rl.take")).calls, 0u);
   EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 0u);
-  EXPECT_EQ(slow_log.mark(), slow + 2);  // SET and MULTI
+  EXPECT_EQ(slow_log.savepoint(), slow + 2);  // SET and MULTI
   for (int i = 0; i < 50 && writer->session().hold() != Hold::kNone; ++i) {
     server.clock.advance(kSecond);
     server->tick();
     turn();
   }
-  EXPECT_EQ(executor.figures(*executor.table().find("rl.take")).calls, 1u);
+  EXPECT_EQ(executor.metrics(*executor.table().find("rl.take")).calls, 1u);
   EXPECT_EQ(server->limiters().verdicts.of(Outcome::kAllowed), 1u);
   EXPECT_EQ(server->report().stats.keyspace_hits, hits + 1);
-  EXPECT_EQ(slow_log.mark(), slow + 2 + 7);  // EXEC shows as what it has run
+  EXPECT_EQ(slow_log.savepoint(), slow + 2 + 7);  // EXEC shows as what it has run
   const std::string heard = listener->take();
   EXPECT_EQ(heard.find("news"), heard.rfind("news"));
   EXPECT_NE(heard.find("news"), std::string::npos);

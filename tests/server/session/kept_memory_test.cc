@@ -255,7 +255,7 @@ class KeptMemory {
     return server->sessions().bounds().bytes() + server->messages().tracking().bytes();
   }
   // What is data is counted under maxmemory.
-  size_t data() { return server->keys().figures().bytes; }
+  size_t data() { return server->keys().metrics().bytes; }
 
   void connect_all() {
     for (size_t i = 0; i < kSessions; ++i) {
@@ -334,8 +334,8 @@ TEST(KeptMemory, TheWalkHasEveryCommandThatMayKeepSomething) {
   std::set<std::string_view> walked;
   for (const Keeper& keeper : kKeepers) walked.insert(keeper.command);
   FakeServer server;
-  for (const Commands& family : command_families()) {
-    for (const Command& row : family) {
+  for (const Commands& list : command_lists()) {
+    for (const Command& row : list) {
       if (row.has(kContainer) || row.run == nullptr) continue;
       const bool may_keep = row.has(kBlocking) || kGroups.contains(row.group);
       EXPECT_TRUE(!may_keep || walked.contains(row.name) || kKeepNothing.contains(row.name))

@@ -319,7 +319,7 @@ TEST_F(WithPassword, HelloAuthenticatesAndItsOptionsTakeEffectOneByOne) {
             "-ERR Client names cannot contain spaces, newlines or special characters.\r\n");
 }
 
-TEST_F(WithPassword, WhatStrangersMaySendIsBounded) {
+TEST_F(WithPassword, WhatUnauthenticatedClientsMaySendIsBounded) {
   const std::pair<std::string, std::string> cases[] = {
       {"*11\r\n", "-ERR Protocol error: unauthenticated multibulk length\r\n"},
       {"*1\r\n$16385\r\n", "-ERR Protocol error: unauthenticated bulk length\r\n"},

@@ -32,6 +32,17 @@ TEST(TrackingTest, TellsOnceAndAfterAnotherReadAgain) {
   EXPECT_EQ(tracker->take(), invalidation("k"));
 }
 
+TEST(TrackingTest, AScriptThatWritesReadsAndWritesAgainIsToldOfTheSecond) {
+  FakeServer server;
+  auto tracker = tracker_of(server, "OPTOUT");
+  const std::string heard =
+      tracker->call({"EVAL",
+                     "redis.call('set', KEYS[1], '1') redis.call('get', KEYS[1]) "
+                     "redis.call('set', KEYS[1], '2')",
+                     "1", "k"});
+  EXPECT_NE((heard + tracker->take()).find(invalidation("k")), std::string::npos);
+}
+
 TEST(TrackingTest, LimitersAreKeysLikeOthers) {
   FakeServer server;
   auto tracker = tracker_of(server);

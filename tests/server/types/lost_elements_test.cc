@@ -2,7 +2,7 @@
 // and it can be deleted, or set anew.
 #include <gmock/gmock.h>
 
-#include "storage/format/owner.h"
+#include "storage/format/header.h"
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -47,7 +47,7 @@ class LostElementsTest : public LimiterTest {
     const storage::ElementsId id = keys.lists().make(
         0, type == Type::kList ? storage::Layout::kInSequence : storage::Layout::kScattered);
     std::string payload;
-    storage::append_owner_head(&payload, {&id, 1});
+    storage::append_list_ids(&payload, {&id, 1});
     payload.push_back('\0');
     storage::Ref ref = keys.look_up(0, "k");
     keys.put(&ref, type, payload, 0);

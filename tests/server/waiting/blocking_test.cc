@@ -14,7 +14,7 @@ class Blocking : public LimiterTest {
     EXPECT_EQ(heard(*client), "") << line;
     return client;
   }
-  std::string figure(std::string_view name) {
+  std::string metric(std::string_view name) {
     const std::string info = client_->call({"INFO", "clients"});
     const size_t at = info.find(std::string(name) + ":") + name.size() + 1;
     return info.substr(at, info.find('\r', at) - at);
@@ -54,10 +54,10 @@ TEST_F(Blocking, ZeroAndWhatIsBeyondTheClockIsForever) {
 
 TEST_F(Blocking, ShowsInInfoAndInTheClientList) {
   const auto waiter = asking("BLPOP l 0");
-  EXPECT_EQ(figure("blocked_clients"), "1");
+  EXPECT_EQ(metric("blocked_clients"), "1");
   EXPECT_NE(ask("CLIENT LIST ID " + id_of(*waiter)).find("flags=b"), std::string::npos);
   ask("RPUSH l a");
-  EXPECT_EQ(figure("blocked_clients"), "0");
+  EXPECT_EQ(metric("blocked_clients"), "0");
   EXPECT_EQ(ask("CLIENT LIST ID " + id_of(*waiter)).find("flags=b"), std::string::npos);
 }
 

@@ -59,7 +59,7 @@ def tls(proof):
     status, said = service.redis_cli("CL.THROTTLE", "user:42", 15, 30, 60)
     demand((status, said.split()) == (0, "0 16 15 -1 2".split()), f"CL.THROTTLE is answered {said!r}")
     _, without = service.redis_cli("PING", certificate=False)
-    demand("PONG" not in without and int(service.figure("weir", "tls_handshakes_failed")) > 0,
+    demand("PONG" not in without and int(service.metric("weir", "tls_handshakes_failed")) > 0,
            f"without a certificate PING is answered {without!r}")
     _, plain = service.redis_cli("PING", certificate=False, tls=False)
     demand("PONG" not in plain, f"without TLS PING is answered {plain!r}")
@@ -182,9 +182,9 @@ def gate(proof):
 
 def make_checkpoint(service):
     service.call("BGSAVE")
-    harness.wait_until(lambda: service.figure("persistence", "rdb_bgsave_in_progress") == "0", "the checkpoint")
-    demand(service.figure("persistence", "rdb_last_bgsave_status") == "ok", "BGSAVE has failed")
-    return service.figure("storage", "last_checkpoint")
+    harness.wait_until(lambda: service.metric("persistence", "rdb_bgsave_in_progress") == "0", "the checkpoint")
+    demand(service.metric("persistence", "rdb_last_bgsave_status") == "ok", "BGSAVE has failed")
+    return service.metric("storage", "last_checkpoint")
 
 
 def missing(those, there):

@@ -81,6 +81,6 @@ class Service:
             options += ["--cert", "shop.crt", "--key", "shop.key"]
         return self.root.ask("redis-cli", *options, *words, place=PLACE)
 
-    def figure(self, section, name):
+    def metric(self, section, name):
         text = self.call("INFO", section).decode()
         return re.search(rf"(?m)^{name}:(.*?)\r$", text)[1]

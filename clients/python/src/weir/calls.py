@@ -39,16 +39,24 @@ def _options(cost: Cost, upto: bool, hold: float | None) -> Command:
 
 
 def take(engine: Engine, key: str, cost: Cost = 1, upto: bool = False, hold: float | None = None,
-         token: str | None = None) -> Generator[Effect, Any, Verdict]:
+         token: str | None = None, end: float | None = None) -> Generator[Effect, Any, Verdict]:
+    """`end`: an instant of time.monotonic() by which it is over, if that is before the deadline's end."""
+    verdict = yield from asked(engine, key, cost, upto, hold, token, end)
+    return engine.decide(key, cost, upto) if verdict is None else verdict
+
+
+def asked(engine: Engine, key: str, cost: Cost, upto: bool = False, hold: float | None = None,
+          token: str | None = None, end: float | None = None) -> Generator[Effect, Any, Verdict | None]:
+    """None: it is to be decided here."""
     asks, back = engine.plan(key)
     yield from engine.probing()
     if not asks:
-        return engine.decide(key, cost, upto)
+        return None
     command: Command = ("RL.TAKE", key, *engine.words, *_options(cost, upto, hold), "ID", token or new_id(), "HEADERS")
     before = () if back is None else (engine.hand_back_words(key, back),)
-    replies = yield from engine.ask((*before, command))
+    replies = yield from engine.ask((*before, command), end=end)
     if replies is None:
-        return engine.decide(key, cost, upto)
+        return None
     if back is not None and not isinstance(replies[0], Exception):
         yield from _handed_back(engine, key, back, replies[0])
     return engine.learn(key, replies[-1], cost)

@@ -16,6 +16,7 @@ from .core.mirror import cost_of
 from .core.specs import parse, words_of
 from .effects import Beside, Command, Effect, Send
 from .errors import failure_of
+from .observing import Observer
 from .state import Change, Hook, State
 from .verdict import Verdict
 
@@ -58,6 +59,13 @@ class Engine:
         self._away_seconds = 0.0
         self._asked = self._here = self._probes = 0
         self._last_key = "weir:probe"
+        self.observer: Observer | None = None
+
+    def observe(self, observer: Observer | None) -> None:
+        """It is told of the calls from now on."""
+        self.observer = observer
+        if observer is not None:
+            observer.limiter(self.state)
 
     def _policy_name(self) -> str | None:
         upper = [word.upper() for word in self.words]
@@ -113,12 +121,15 @@ class Engine:
 
     # Asking weir.
 
-    def ask(self, commands: tuple[Command, ...], wait: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
+    def ask(self, commands: tuple[Command, ...], wait: float | None = None,
+            end: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
         """The replies, or None if weir does not answer; the last one's error is raised if it is the program's.
 
-        With `wait` the call waits up to so many seconds in weir.
+        With `wait` the call waits up to so many seconds in weir. With `end` it is over by that instant, if that is
+        before the deadline's end.
         """
-        end = time.monotonic() + self.options.deadline + (wait or 0.0)
+        last = time.monotonic() + self.options.deadline + (wait or 0.0)
+        end = last if end is None else min(end, last)
         failure = Failure.LATE
         for left in range(self.options.attempts, 0, -1):
             now = time.monotonic()

@@ -11,6 +11,7 @@ from redis.exceptions import ClusterCrossSlotError, RedisClusterException, Redis
 from . import calls
 from . import verdict as verdicts
 from .effects import Command, Effect, Word
+from .observing import observed
 from .steps import Engine, new_id
 from .verdict import Verdict
 
@@ -33,6 +34,10 @@ class Verdicts:
         return self.allowed
 
     @property
+    def source(self) -> str:
+        return self.each[self.index].source
+
+    @property
     def retry_after(self) -> float | None:
         return self.each[self.index].retry_after if self.index >= 0 else 0.0
 
@@ -49,7 +54,12 @@ def parts_of(items: Sequence[tuple[Any, str] | tuple[Any, str, int]]) -> list[Pa
 
 def take_all(items: Sequence[tuple[Limiter, str] | tuple[Limiter, str, int]]) -> Verdicts:
     """Items are (limiter, key) or (limiter, key, cost), of limiters of one Weir; at most 16, each key once."""
-    return items[0][0].weir.run(steps(parts_of(items)))
+    return items[0][0].weir.run(observed_steps(parts_of(items)))
+
+
+def observed_steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
+    """By the observer of the first."""
+    return observed(parts[0][0].observer, "take_all", parts[0][1], steps(parts))
 
 
 def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:

@@ -33,7 +33,7 @@ class Verdict:
     remaining     whole permits that are left; below 0 a debt
     granted       permits taken
     id            of the lease or the hold, for release, renew, settle and cancel
-    source        who decided: "weir", or while it is away "local", "open" or "closed"
+    source        who decided: "weir", the process by a "lot" of weir, or while it is away "local", "open" or "closed"
     """
 
     allowed: bool

@@ -1,4 +1,4 @@
-// go-redis' FailoverClient, as an application uses it, while owners change.
+// go-redis' FailoverClient, as an application uses it, while primaries change.
 package main
 
 import (
@@ -88,7 +88,7 @@ func (c *caller) look() (int, error) {
 	return c.successes, c.told
 }
 
-// throughAChange: while somebody else becomes the owner, every caller goes on, and by itself.
+// throughAChange: while somebody else becomes the primary, every caller goes on, and by itself.
 func throughAChange(callers []*caller, name string, order func()) {
 	for _, c := range callers {
 		c.mutex.Lock()
@@ -150,7 +150,7 @@ func main() {
 	}
 	time.Sleep(time.Second)
 	Check("kill", func() { throughAChange(callers, "kill", RestartServer) })
-	Check("hand-over", func() { throughAChange(callers, "hand-over", func() { MoveSlot(0) }) })
+	Check("switchover", func() { throughAChange(callers, "switchover", func() { MoveSlot(0) }) })
 	Check("data-kept", func() { kept(client, callers) })
 	Say("done")
 }

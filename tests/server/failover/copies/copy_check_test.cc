@@ -36,7 +36,7 @@ class CheckCopy : public ::testing::Test {
     for (int i = 0; i < members; ++i)
       keys.lists().open(0, id)->put(std::to_string(i), storage::order_of_integer(i), "");
     std::string payload;
-    storage::append_owner_head(&payload, {&id, 1});
+    storage::append_list_ids(&payload, {&id, 1});
     storage::Ref ref = keys.look_up(0, "k");
     keys.put(&ref, Type::kSet, payload, 0);
     ASSERT_TRUE(keys.commit_turn().ok());

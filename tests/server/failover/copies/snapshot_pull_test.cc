@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "server/failover/peers/shard_board.h"
+#include "server/failover/peers/shard_registry.h"
 #include "storage/format/file.h"
 
 namespace weir::server {
@@ -110,8 +110,9 @@ TEST_F(InstallSnapshot, HappensAgain) {
   EXPECT_EQ(read("set-aside/log/more"), "old");
 }
 
-storage::replication::BoardEntry entry_of(const std::string& node, storage::replication::Role role,
-                                          uint64_t turn, int64_t age_ns = 0) {
+storage::replication::RegistryEntry entry_of(const std::string& node,
+                                             storage::replication::Role role, uint64_t turn,
+                                             int64_t age_ns = 0) {
   storage::replication::MemberFacts facts;
   facts.author = {.node = node, .address = node + ":6379", .incarnation = {}};
   facts.role = role;
@@ -121,12 +122,12 @@ storage::replication::BoardEntry entry_of(const std::string& node, storage::repl
 
 TEST(SourcesOf, AStandbyThatHasMostComesFirst) {
   using storage::replication::Role;
-  const storage::replication::BoardView board(
-      {entry_of("a", Role::kOwning, 100), entry_of("b", Role::kFollowing, 90),
+  const storage::replication::RegistryView registry(
+      {entry_of("a", Role::kPrimary, 100), entry_of("b", Role::kFollowing, 90),
        entry_of("c", Role::kFollowing, 95), entry_of("d", Role::kStopped, 99),
        entry_of("e", Role::kJoining, 99), entry_of("f", Role::kFollowing, 99, 11 * kNsPerS),
        entry_of("g", Role::kFollowing, 99)});
-  EXPECT_EQ(sources_of(board, "g"), (std::vector<std::string>{"c:6379", "b:6379", "a:6379"}));
+  EXPECT_EQ(sources_of(registry, "g"), (std::vector<std::string>{"c:6379", "b:6379", "a:6379"}));
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "server/commands/families.h"
+#include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/failover/member/shard_names.h"
 #include "server/failover/shared_log/open_log.h"
-#include "storage/replication/stamp.h"
+#include "storage/replication/log_bookmark.h"
 #include "storage/rocks/rocks_directory.h"
 #include "tests/server/fake_server.h"
 #include "tests/storage/wal_fixture.h"
@@ -41,7 +41,7 @@ class NewShardTest : public testing::Test {
   void fill(const std::string& name) {
     Server server(
         {}, &clock_, [&] { return storage::make_rocks_store({.directory = data(name)}); },
-        command_families());
+        command_lists());
     ASSERT_STATUS_OK(server.open());
     const auto session = server.connect({});
     ASSERT_TRUE(session);
@@ -64,13 +64,13 @@ class NewShardTest : public testing::Test {
     EXPECT_FALSE(fresh);
     return identity;
   }
-  std::vector<storage::KeptStamp> stamps(const std::string& name) {
+  std::vector<storage::KeptBookmark> bookmarks(const std::string& name) {
     const auto store = storage::make_rocks_store({.directory = data(name), .inspect = true});
     storage::OpenReport report;
     EXPECT_STATUS_OK(store->open(&report));
-    std::vector<storage::KeptStamp> stamps;
-    EXPECT_STATUS_OK(store->stamps(&stamps));
-    return stamps;
+    std::vector<storage::KeptBookmark> bookmarks;
+    EXPECT_STATUS_OK(store->bookmarks(&bookmarks));
+    return bookmarks;
   }
 
   storage::TemporaryDirectory directory_;
@@ -101,14 +101,14 @@ TEST_F(NewShardTest, OfADirectoryWithData) {
   EXPECT_EQ(after.id, before.id);
   EXPECT_EQ(after.seed, before.seed);
   EXPECT_EQ(after.shard, shard_of(found->genesis));
-  const auto kept = stamps("a");
+  const auto kept = bookmarks("a");
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].turn, turn_);
-  const auto stamp = storage::replication::decode_stamp(kept[0].bytes);
-  ASSERT_TRUE(stamp);
-  EXPECT_EQ(stamp->head, found->head);
-  EXPECT_EQ(stamp->epoch, found->head);
-  EXPECT_EQ(stamp->next_turn, turn_ + 1);
+  const auto bookmark = storage::replication::decode_bookmark(kept[0].bytes);
+  ASSERT_TRUE(bookmark);
+  EXPECT_EQ(bookmark->head, found->head);
+  EXPECT_EQ(bookmark->epoch, found->head);
+  EXPECT_EQ(bookmark->next_turn, turn_ + 1);
 }
 
 TEST_F(NewShardTest, OfNothing) {
@@ -116,7 +116,7 @@ TEST_F(NewShardTest, OfNothing) {
   const auto found = genesis();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->genesis.first_turn, 1u);
-  EXPECT_EQ(stamps("a").size(), 1u);
+  EXPECT_EQ(bookmarks("a").size(), 1u);
 }
 
 TEST_F(NewShardTest, IsMadeOnce) {
@@ -141,7 +141,7 @@ TEST_F(NewShardTest, FinishesWhatItHadBegun) {
   expect_part(make(plan("begun", "other")), "is that of shard main");
   expect_part(make(plan("begun")), "is the beginning of shard main of cluster 0100");
   EXPECT_EQ(identity("begun").shard, identity("a").shard);
-  EXPECT_EQ(stamps("begun").size(), 1u);
+  EXPECT_EQ(bookmarks("begun").size(), 1u);
 }
 
 TEST_F(NewShardTest, DoesNotFinishADirectoryThatHasGoneOn) {
@@ -161,12 +161,12 @@ TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
   {
     Server server(
         {}, &clock_, [&] { return storage::make_rocks_store({.directory = data("a")}); },
-        command_families());
+        command_lists());
     expect_part(server.open().message(), "a belongs to shard main of cluster 0100");
   }
   EXPECT_EQ(leave("a"), "left");
   EXPECT_EQ(storage::contents(data("a") + "/WEIR"), before);
-  EXPECT_TRUE(stamps("a").empty());
+  EXPECT_TRUE(bookmarks("a").empty());
   const uint64_t turn = turn_;
   fill("a");
   EXPECT_EQ(turn_, turn + 1);

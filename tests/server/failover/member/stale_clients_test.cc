@@ -1,4 +1,4 @@
-// Who is sent away from a member that has lost the office, and who stays: every kind of connection.
+// Who is sent away from a member that was demoted, and who stays: every kind of connection.
 #include "server/failover/member/stale_clients.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ TEST(StaleClients, EveryKindOfConnectionIsSentAwayOrStays) {
     const auto client = server.connect();
     server.advance(2 * kSecond);
     if (kind.asks.size() > 0) client->call(kind.asks);
-    StaleClients().office_lost(kBootNs, &*server);
+    StaleClients().demoted(kBootNs, &*server);
     server.run_turns();
     EXPECT_EQ(!client->closed(), kind.stays) << kind.name;
   }
@@ -43,7 +43,7 @@ TEST(StaleClients, WhoHasJustComeIsAnsweredAndASilentOneGoesLater) {
   const auto asks = server.connect();
   const auto silent = server.connect();
   StaleClients stale;
-  stale.office_lost(kBootNs, &*server);
+  stale.demoted(kBootNs, &*server);
   server.run_turns();
   EXPECT_EQ(asks->call({"PING"}), "+PONG\r\n");
   EXPECT_FALSE(silent->closed());
@@ -55,15 +55,15 @@ TEST(StaleClients, WhoHasJustComeIsAnsweredAndASilentOneGoesLater) {
 }
 
 TEST(StaleClients, OfHttpTheGateIsClosedAndTheMetricsAreNot) {
-  for (const auto port : {http::Port::kRequests, http::Port::kMetrics}) {
+  for (const auto listener : {http::ListenerKind::kRequests, http::ListenerKind::kMetrics}) {
     OneConnection one;
-    one.open_http(port);
+    one.open_http(listener);
     one.receives("GET /v1/gate?limits=FIXED+2/1h&key=k HTTP/1.1\r\nHost: weir\r\n\r\n");
     EXPECT_FALSE(one.closed);
     one.stream.sent.clear();
-    StaleClients().office_lost(kBootNs, &*one.server);
+    StaleClients().demoted(kBootNs, &*one.server);
     one.end_turn();
-    EXPECT_EQ(one.closed, port == http::Port::kRequests);
+    EXPECT_EQ(one.closed, listener == http::ListenerKind::kRequests);
   }
 }
 

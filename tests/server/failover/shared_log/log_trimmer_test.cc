@@ -1,4 +1,4 @@
-// How far an owner lets its log be trimmed.
+// How far a primary lets its log be trimmed.
 #include "server/failover/shared_log/log_trimmer.h"
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 namespace weir::server {
 namespace {
 
-using storage::replication::BoardEntry;
-using storage::replication::BoardView;
 using storage::replication::Head;
 using storage::replication::MemberFacts;
+using storage::replication::RegistryEntry;
+using storage::replication::RegistryView;
 using storage::replication::Role;
 
 class TrimmedLog final : public storage::replication::SharedLog {
@@ -30,19 +30,19 @@ class TrimmedLog final : public storage::replication::SharedLog {
   std::vector<uint64_t> trims;
 };
 
-BoardView board_with(uint64_t position, Role role = Role::kFollowing) {
+RegistryView registry_with(uint64_t log_index, Role role = Role::kFollowing) {
   MemberFacts facts;
   facts.author = {.node = "a", .address = "a:6379", .incarnation = {}};
   facts.role = role;
-  facts.head = {.position = position, .crc = 1};
+  facts.head = {.log_index = log_index, .crc = 1};
   facts.written_back_head = facts.head;
-  return BoardView({{.name = "a", .bytes = encode_facts(facts), .age_ns = 0}});
+  return RegistryView({{.name = "a", .bytes = encode_facts(facts), .age_ns = 0}});
 }
 
 class LogTrimmerTest : public ::testing::Test {
  protected:
   LogTrimmerTest() {
-    for (uint64_t position = 1; position <= 1000; ++position) trimmer_.note(position, 1000);
+    for (uint64_t log_index = 1; log_index <= 1000; ++log_index) trimmer_.note(log_index, 1000);
   }
   uint64_t trimmed() const { return log_.trims.empty() ? 0 : log_.trims.back(); }
 
@@ -50,44 +50,44 @@ class LogTrimmerTest : public ::testing::Test {
   LogTrimmer trimmer_{&log_, {.retained_bytes = 100'000, .bytes_max = 400'000}};
 };
 
-TEST_F(LogTrimmerTest, TheOwnersOwnPlaceStaysWhateverTheLength) {
-  trimmer_.trim({.position = 50, .crc = 1}, board_with(900), 0);
+TEST_F(LogTrimmerTest, ThePrimarysOwnPlaceStaysWhateverTheLength) {
+  trimmer_.trim({.log_index = 50, .crc = 1}, registry_with(900), 0);
   EXPECT_EQ(trimmed(), 49u);
-  trimmer_.trim({.position = 60, .crc = 1}, board_with(20), 0);
+  trimmer_.trim({.log_index = 60, .crc = 1}, registry_with(20), 0);
   EXPECT_EQ(trimmed(), 59u);
 }
 
 TEST_F(LogTrimmerTest, AMemberHoldsItUpToALength) {
-  trimmer_.trim({.position = 990, .crc = 1}, board_with(700), 0);
+  trimmer_.trim({.log_index = 990, .crc = 1}, registry_with(700), 0);
   EXPECT_EQ(trimmed(), 699u);
   LogTrimmer other(&log_, {.retained_bytes = 100'000, .bytes_max = 400'000});
-  for (uint64_t position = 1; position <= 1000; ++position) other.note(position, 1000);
-  other.trim({.position = 990, .crc = 1}, board_with(20), 0);
+  for (uint64_t log_index = 1; log_index <= 1000; ++log_index) other.note(log_index, 1000);
+  other.trim({.log_index = 990, .crc = 1}, registry_with(20), 0);
   EXPECT_GE(trimmed(), 550u);
   EXPECT_LE(trimmed(), 600u);
 }
 
 TEST_F(LogTrimmerTest, WhatIsRetainedStays) {
-  trimmer_.trim({.position = 1000, .crc = 1}, board_with(1000), 0);
+  trimmer_.trim({.log_index = 1000, .crc = 1}, registry_with(1000), 0);
   EXPECT_GE(trimmed(), 850u);
   EXPECT_LE(trimmed(), 900u);
 }
 
 TEST_F(LogTrimmerTest, NothingIsAskedTwiceAndNotTooOften) {
-  trimmer_.trim({.position = 50, .crc = 1}, board_with(900), kNsPerS);
-  trimmer_.trim({.position = 50, .crc = 1}, board_with(900), kNsPerS);
+  trimmer_.trim({.log_index = 50, .crc = 1}, registry_with(900), kNsPerS);
+  trimmer_.trim({.log_index = 50, .crc = 1}, registry_with(900), kNsPerS);
   EXPECT_EQ(log_.trims.size(), 1u);
   EXPECT_FALSE(trimmer_.due(2 * kNsPerS - 1));
   EXPECT_TRUE(trimmer_.due(2 * kNsPerS));
 }
 
 TEST_F(LogTrimmerTest, AMemberWithoutAPlaceHoldsAll) {
-  trimmer_.trim({.position = 990, .crc = 1}, board_with(0, Role::kJoining), 0);
+  trimmer_.trim({.log_index = 990, .crc = 1}, registry_with(0, Role::kJoining), 0);
   EXPECT_GE(trimmed(), 550u) << "up to the length";
   LogTrimmer other(&log_, {.retained_bytes = 100'000, .bytes_max = 4'000'000});
-  for (uint64_t position = 1; position <= 1000; ++position) other.note(position, 1000);
+  for (uint64_t log_index = 1; log_index <= 1000; ++log_index) other.note(log_index, 1000);
   const size_t before = log_.trims.size();
-  other.trim({.position = 990, .crc = 1}, board_with(0, Role::kJoining), 0);
+  other.trim({.log_index = 990, .crc = 1}, registry_with(0, Role::kJoining), 0);
   EXPECT_EQ(log_.trims.size(), before);
 }
 

@@ -51,7 +51,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $name := include "weir.fullname" . -}}
 {{- $port := ternary 6379 6380 (eq (include "weir.hasPlain" .) "yes") -}}
 {{- $tls := and (include "weir.hasTls" .) (include "weir.hasPlain" .) -}}
-epoch {{ int .Values.cluster.epoch }}
+epoch {{ int .Values.cluster.epoch }}{{ if .Values.cluster.epochJump }} jump{{ end }}
 {{- range $at := until $owners }}
 {{ $name }}-{{ $at }} {{ $name }}-{{ $at }}.{{ include "weir.domain" $ }}:{{ $port }} {{ div (mul 16384 $at) $owners }}-{{ sub (div (mul 16384 (add1 $at)) $owners) 1 }}{{ if $tls }} tls-port=6380{{ end }}
 {{- end }}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from typing import Any, TypeVar
 
 import redis.asyncio as redis
@@ -14,10 +14,11 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from ..connection import UNBOUNDED
-from ..deadline import name_of_process
-from ..effects import Beside, Effect, Send, Sleep
+from ..deadline import STEP_S, name_of_process
+from ..effects import Beside, Effect, Send, Sleep, Wait
 from ..policies import Policies
 from ..steps import Options
+from .batches import Batches
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ class Weir:
     those of tests are; a client that is given belongs to one."""
 
     def __init__(self, url: str | None = None, *, deadline: float = 0.1, retries: int = 1, connections: int = 50,
-                 client: Any = None, waits: Any = None, **options: Any) -> None:
+                 client: Any = None, waits: Any = None, batching: bool = False, **options: Any) -> None:
         if (url is None) == (client is None):
             raise ValueError("give either a url or a client")
         self.options = Options(deadline, retries)
@@ -37,7 +38,8 @@ class Weir:
         self.policies = Policies(self.run)
         self._connections = connections
         self._room = asyncio.Semaphore(connections)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._batches = Batches(self._send_batch, self._start) if batching else None
 
     async def run(self, steps: Generator[Effect, Any, T]) -> T:
         """Runs the steps of a call."""
@@ -57,10 +59,36 @@ class Weir:
 
     async def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, Send):
-            return await asyncio.wait_for(self._send(effect), max(0.0001, effect.end - time.monotonic()))
+            return await self._in_time(self._send(effect), effect.end)
         if isinstance(effect, Sleep):
             return await asyncio.sleep(effect.seconds)
+        if isinstance(effect, Wait):
+            return await _opened(effect)
         return self._beside(effect)
+
+    async def _in_time(self, exchange: Coroutine[Any, Any, list[Any]], end: float) -> list[Any]:
+        """What is late is cancelled, and not waited for: a client may take long to close a connection."""
+        task = self._start(exchange, "weir-call")
+        try:
+            done, _ = await asyncio.wait({task}, timeout=max(STEP_S, end - time.monotonic()))
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            raise TimeoutError("it was not done in time")
+        return task.result()
+
+    def _start(self, work: Coroutine[Any, Any, T], name: str) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # of what nobody waits for any more; who does is told it all the same
 
     def _clients_of_loop(self) -> None:
         loop = asyncio.get_running_loop()
@@ -76,8 +104,16 @@ class Weir:
             raise ValueError("a call that waits needs a client of its own: Weir(client=..., waits=...)")
         if effect.waits:
             return await self._exchange(client, effect)
+        if self._batches is not None:
+            return await self._batches.send(effect)
         async with self._room:
             return await self._exchange(client, effect)
+
+    async def _send_batch(self, send: Send) -> list[Any]:
+        async def exchange() -> list[Any]:
+            async with self._room:
+                return await self._exchange(self.client, send)
+        return await self._in_time(exchange(), send.end)
 
     async def _exchange(self, client: Any, effect: Send) -> list[Any]:
         if len(effect.commands) == 1:
@@ -88,9 +124,7 @@ class Weir:
             return list(await pipeline.execute(raise_on_error=False))
 
     def _beside(self, effect: Beside) -> None:
-        task = asyncio.get_running_loop().create_task(self.run(effect.steps), name="weir-probe")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._start(self.run(effect.steps), "weir-probe")
 
     async def close(self) -> None:
         for task in list(self._tasks):
@@ -105,6 +139,20 @@ class Weir:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def _opened(effect: Wait) -> bool:
+    loop, opened = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(opened.set)
+    effect.gate.when_open(tell)
+    try:
+        await asyncio.wait_for(opened.wait(), max(STEP_S, effect.end - time.monotonic()))
+    except (asyncio.TimeoutError, TimeoutError):
+        return False
+    return True
 
 
 async def on_connect(connection: Any) -> None:
@@ -122,4 +170,5 @@ def client_options() -> dict[str, Any]:
 def connect(url: str, options: dict[str, Any]) -> redis.Redis:
     """A client without time-outs of its own: run() ends what takes too long."""
     return redis.Redis.from_pool(redis.ConnectionPool.from_url(url, **{
-        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED, **options}))
+        "retry": Retry(NoBackoff(), 0), "redis_connect_func": on_connect, "max_connections": UNBOUNDED,
+        "socket_timeout": None, "socket_connect_timeout": None, **options}))

@@ -8,6 +8,7 @@ from types import TracebackType
 
 from .. import calls
 from ..contexts import RENEWALS, lease_seconds, settle
+from ..observing import observed
 from ..steps import Engine
 from ..verdict import Denied, Verdict
 from .connection import Weir
@@ -32,7 +33,8 @@ class Hold:
         return await self.settle(0)
 
     async def __aenter__(self) -> Hold:
-        self.verdict = await self._weir.run(calls.take(self._engine, self._key, self._estimate, False, self._lasts))
+        self.verdict = await self._weir.run(observed(self._engine.observer, "hold", self._key, calls.take(
+            self._engine, self._key, self._estimate, False, self._lasts)))
         if not self.verdict:
             raise Denied(self.verdict)
         return self
@@ -75,7 +77,7 @@ class Lease:
         self._renewed = time.monotonic()
         steps = calls.take(self._engine, self._key, self._cost) if self._timeout is None else calls.acquire(
             self._engine, self._key, self._timeout, self._cost)
-        self.verdict = await self._weir.run(steps)
+        self.verdict = await self._weir.run(observed(self._engine.observer, "lease", self._key, steps))
         if not self.verdict:
             raise Denied(self.verdict)
         if self.verdict.id is not None:

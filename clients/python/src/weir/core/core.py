@@ -97,7 +97,9 @@ class Core:
         if known is None:
             return
         self._seen = known
-        entry = self.mirror.find(key, known) or self.mirror.add(key, known, self.share, now)
+        entry = self.mirror.find(key, known)
+        if entry is None or entry.unknown:
+            entry = self.mirror.add(key, known, self.share, now)
         entry.blocked = blocked
         mirror.charge(entry, self.share, now, granted, False)
         for state, reset_ms in zip(entry.states, resets_ms):
@@ -141,7 +143,7 @@ class Core:
             if self._seen is None:
                 return None
             entry = self.mirror.add(key, self._seen, self.share, now)
-            entry.drained_in = self.breaker.absences
+            entry.unknown, entry.drained_in = True, self.breaker.absences
             self._drain(entry, now)
         elif self.away_mode is Away.STRICT and not self.breaker.away:  # one time-out, which is no absence yet
             self._drain(entry, now)

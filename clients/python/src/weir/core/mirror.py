@@ -15,6 +15,7 @@ class Entry:
     specs: Specs
     states: list[Local]
     granted_here: bool = False
+    unknown: bool = False  # it was first decided here, and nothing was granted: what weir answers begins it anew
     drained_in: int = 0  # the absence in which it was drained, of mode strict
     hand_back: tuple[tuple[int, ...], str] | None = None  # costs, ID: fixed, so that they may be sent again
     blocked: bool = False  # the policy lets nobody through
@@ -84,7 +85,8 @@ def decide(entry: Entry, share: float, now: float, cost: int | Sequence[int]) ->
 def charge(entry: Entry, share: float, now: float, cost: int | Sequence[int], here: bool) -> None:
     for index, state in enumerate(entry.states):
         state.charge(share, now, cost_of(cost, index), here)
-    entry.granted_here = entry.granted_here or here
+    if here:
+        entry.granted_here, entry.unknown = True, False
 
 
 def owed(entry: Entry, share: float, now: float) -> tuple[int, ...]:

@@ -1,0 +1,257 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"weir/clients/go/internal/core"
+)
+
+// laterMax: who waits while weir is away looks again after this at the latest.
+const laterMax = 500 * time.Millisecond
+
+func (s callSettings) words() []any {
+	words := []any{"COST", costWord(s.cost)}
+	if s.upTo {
+		words = append(words, "UPTO")
+	}
+	if s.lasts > 0 {
+		words = append(words, "HOLD", fmt.Sprintf("%dms", max(1, s.lasts.Milliseconds())))
+	}
+	return words
+}
+
+func (s callSettings) token() string {
+	if s.id != "" {
+		return s.id
+	}
+	return newID()
+}
+
+// Take takes from all limits of the key, or from none, and answers at once. Options: Cost, Costs, UpTo, ID.
+func (l *Limiter) Take(ctx context.Context, key string, options ...CallOption) (Verdict, error) {
+	settings, err := callSettingsOf("Take", options, "Cost", "Costs", "UpTo", "ID")
+	if err != nil {
+		return Verdict{}, err
+	}
+	return l.take(ctx, key, settings)
+}
+
+func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (Verdict, error) {
+	end := l.end()
+	made, err := l.plan(ctx, key, settings.cost)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !made.asks {
+		return l.engine.decide(key, settings.cost, settings.upTo, true), nil
+	}
+	command := l.command("RL.TAKE", key, append(settings.words(), "ID", settings.token(), "HEADERS")...)
+	var replies []reply
+	var answered bool
+	if made.back == nil {
+		replies, answered, err = l.ask(ctx, end, command)
+	} else {
+		replies, answered, err = l.ask(ctx, end, l.handBackCommand(key, made.back), command)
+	}
+	if err != nil {
+		return Verdict{}, err
+	}
+	if !answered {
+		return l.engine.decide(key, settings.cost, settings.upTo, true), nil
+	}
+	if made.back != nil && replies[0].err == nil {
+		l.handedBack(ctx, end, key, made.back, replies[0].value)
+	}
+	return l.engine.learn(key, replies[len(replies)-1].value, settings.cost)
+}
+
+func (l *Limiter) handBackCommand(key string, back *core.HandBack) []any {
+	if len(back.Costs) == 1 {
+		return l.command("RL.TAKE", key, "COST", back.Costs[0], "UPTO", "ID", back.ID)
+	}
+	return l.command("RL.TAKE", key, "COST", costWord(core.Cost{Each: back.Costs}), "ID", back.ID)
+}
+
+// handBack goes in a request of its own before a call that is no take.
+func (l *Limiter) handBack(ctx context.Context, end time.Time, key string, back *core.HandBack) {
+	if back == nil {
+		return
+	}
+	if replies, answered, err := l.ask(ctx, end, l.handBackCommand(key, back)); err == nil && answered {
+		l.handedBack(ctx, end, key, back, replies[0].value)
+	}
+}
+
+// handedBack: of several limits each has its own cost, all or none. Denied, all are charged with the most, up to what is
+// there.
+func (l *Limiter) handedBack(ctx context.Context, end time.Time, key string, back *core.HandBack, reply any) {
+	fields, _ := numbers(reply, 1)
+	if len(back.Costs) > 1 && (len(fields) == 0 || fields[0] == 0) {
+		most := core.Cost{Each: back.Costs}.Most()
+		_, answered, err := l.ask(ctx, end, l.command("RL.TAKE", key, "COST", most, "UPTO", "ID", back.ID+"u"))
+		if err != nil || !answered {
+			return
+		}
+	}
+	l.engine.handedBack(key, back)
+}
+
+// Peek is the verdict that Take would give, and changes nothing. Options: Cost, Costs.
+func (l *Limiter) Peek(ctx context.Context, key string, options ...CallOption) (Verdict, error) {
+	settings, err := callSettingsOf("Peek", options, "Cost", "Costs")
+	if err != nil {
+		return Verdict{}, err
+	}
+	made, err := l.plan(ctx, key, settings.cost)
+	if err != nil {
+		return Verdict{}, err
+	}
+	if made.asks {
+		replies, answered, err := l.ask(ctx, l.end(), l.command("RL.PEEK", key, "COST", costWord(settings.cost), "HEADERS"))
+		if err != nil {
+			return Verdict{}, err
+		}
+		if answered {
+			found, err := ofReply(replies[0].value, l.engine.specs)
+			return found.verdict, err
+		}
+	}
+	return l.engine.decide(key, settings.cost, false, false), nil
+}
+
+// Acquire waits for its turn, at most the timeout and until the context's deadline: in weir, on a connection of its own,
+// or here while weir is away. Options: Cost, Costs, ID.
+func (l *Limiter) Acquire(ctx context.Context, key string, timeout time.Duration, options ...CallOption) (Verdict, error) {
+	settings, err := callSettingsOf("Acquire", options, "Cost", "Costs", "ID")
+	if err != nil {
+		return Verdict{}, err
+	}
+	return l.acquire(ctx, key, timeout, settings)
+}
+
+func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration, settings callSettings) (Verdict, error) {
+	end := time.Now().Add(timeout)
+	if deadline, found := ctx.Deadline(); found && deadline.Before(end) {
+		end = deadline
+	}
+	settings.id = settings.token()
+	for {
+		made, err := l.plan(ctx, key, settings.cost)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if made.asks {
+			l.handBack(ctx, l.end(), key, made.back)
+			verdict, answered, err := l.acquireThere(ctx, key, max(0, time.Until(end)), settings)
+			if answered || err != nil {
+				return verdict, err
+			}
+		}
+		verdict := l.engine.decide(key, settings.cost, false, true)
+		left := time.Until(end)
+		if verdict.Allowed || verdict.RetryAfter == Never || left <= 0 || verdict.RetryAfter > left {
+			return verdict, nil
+		}
+		select {
+		case <-ctx.Done():
+			return Verdict{}, ctx.Err()
+		case <-time.After(min(left, verdict.RetryAfter, laterMax)):
+		}
+	}
+}
+
+func (l *Limiter) acquireThere(ctx context.Context, key string, left time.Duration,
+	settings callSettings) (Verdict, bool, error) {
+	words := append(settings.words(), "TIMEOUT", max(1, left.Round(time.Millisecond).Milliseconds()), "ID", settings.id, "HEADERS")
+	replies, answered, err := l.askAndWait(ctx, l.end().Add(left), true, [][]any{l.command("RL.ACQUIRE", key, words...)})
+	if err != nil || !answered {
+		return Verdict{}, false, err
+	}
+	verdict, err := l.engine.learn(key, replies[0].value, settings.cost)
+	return verdict, err == nil, err
+}
+
+// Reservation is a booking: it may be used after Wait. The Wait of a denial is what it would have been, Never for ever.
+type Reservation struct {
+	Granted bool
+	Wait    time.Duration
+	ID      int64 // 0 where weir has not booked it
+	Source  Source
+}
+
+// Reserve books now what may be used later, and answers at once. Options: Cost, MaxWait, ID.
+func (l *Limiter) Reserve(ctx context.Context, key string, options ...CallOption) (Reservation, error) {
+	settings, err := callSettingsOf("Reserve", options, "Cost", "MaxWait", "ID")
+	if err != nil {
+		return Reservation{}, err
+	}
+	made, err := l.plan(ctx, key, settings.cost)
+	if err != nil {
+		return Reservation{}, err
+	}
+	if made.asks {
+		end := l.end()
+		l.handBack(ctx, end, key, made.back)
+		words := settings.words()
+		if settings.wait >= 0 {
+			words = append(words, "MAXWAIT", settings.wait.Milliseconds())
+		}
+		replies, answered, err := l.ask(ctx, end, l.command("RL.RESERVE", key, append(words, "ID", settings.token())...))
+		if err != nil {
+			return Reservation{}, err
+		}
+		if answered {
+			return l.reserved(key, replies[0].value, settings.cost)
+		}
+	}
+	return l.reserveHere(key, settings), nil
+}
+
+func (l *Limiter) reserved(key string, reply any, cost core.Cost) (Reservation, error) {
+	fields, err := numbers(reply, 3)
+	if err != nil {
+		return Reservation{}, err
+	}
+	if fields[0] == 1 {
+		l.engine.note(key, cost)
+	} else {
+		l.engine.note(key, core.Cost{})
+	}
+	return Reservation{fields[0] == 1, duration(float64(fields[1])), fields[2], BySelf}, nil
+}
+
+func (l *Limiter) reserveHere(key string, settings callSettings) Reservation {
+	verdict := l.engine.decide(key, settings.cost, false, true)
+	wait := verdict.RetryAfter
+	tooLong := settings.wait >= 0 && wait > settings.wait
+	if verdict.Allowed || wait == Never || verdict.Source == ByClosed || len(verdict.Limits) == 0 || tooLong {
+		return Reservation{verdict.Allowed, wait, 0, verdict.Source}
+	}
+	l.engine.charge(key, settings.cost)
+	return Reservation{true, wait, 0, verdict.Source}
+}
+
+// Cancel gives a booking back. It answers how many permits came back: none where it was not weir's, or weir is away.
+func (l *Limiter) Cancel(ctx context.Context, key string, booking Reservation) (int64, error) {
+	if booking.ID == 0 {
+		return 0, nil
+	}
+	reply, _, err := l.ofID(ctx, "RL.CANCEL", key, booking.ID)
+	return number(reply), err
+}
+
+// ofID is RL.SETTLE, RL.CANCEL, RL.RENEW or RL.RELEASE, each of which may be sent again. It is false where weir does not
+// answer.
+func (l *Limiter) ofID(ctx context.Context, name, key string, id int64, more ...any) (any, bool, error) {
+	made, err := l.plan(ctx, key, core.Cost{})
+	if err != nil || !made.asks {
+		return nil, false, err
+	}
+	replies, answered, err := l.ask(ctx, l.end(), append([]any{name, key, id}, more...))
+	if err != nil || !answered {
+		return nil, false, err
+	}
+	return replies[0].value, true, nil
+}

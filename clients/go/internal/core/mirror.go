@@ -1,0 +1,141 @@
+package core
+
+import (
+	"container/list"
+	"slices"
+)
+
+// Cost is what a call asks of each limit: one number for all, or one for each.
+type Cost struct {
+	All  int64
+	Each []int64
+}
+
+// Of is the cost of a limit by its index.
+func (c Cost) Of(index int) int64 {
+	if index < len(c.Each) {
+		return c.Each[index]
+	}
+	return c.All
+}
+
+// Most is the largest of them.
+func (c Cost) Most() int64 {
+	if len(c.Each) > 0 {
+		return slices.Max(c.Each)
+	}
+	return c.All
+}
+
+// HandBack is what was granted here while weir was away, and is charged before the first take after its return.
+type HandBack struct {
+	Costs []int64
+	ID    string
+}
+
+// Decision is what all limits of a key say together.
+type Decision struct {
+	Allowed bool
+	Index   int // of the deciding limit; -1 where there is none
+	Views   []View
+	Specs   []Spec
+}
+
+// entry is a key that this process uses, with its own state of every limit.
+type entry struct {
+	key         string
+	specs       []Spec
+	states      []local
+	grantedHere bool
+	drainedIn   int64     // the absence in which it was drained, of mode strict
+	handBack    *HandBack // fixed, so that it may be sent again
+	blocked     bool      // the policy lets nobody through
+}
+
+// mirror holds the entries, at most keysMax of them; the longest unused goes first.
+type mirror struct {
+	keysMax int
+	places  map[string]*list.Element
+	order   list.List // the longest unused first
+}
+
+// find answers nil for a key that is not known, or with other limits than specs, where those are not nil.
+func (m *mirror) find(key string, specs []Spec) *entry {
+	place := m.places[key]
+	if place == nil {
+		return nil
+	}
+	found := place.Value.(*entry)
+	if specs != nil && !slices.Equal(found.specs, specs) {
+		return nil
+	}
+	m.order.MoveToBack(place)
+	return found
+}
+
+func (m *mirror) add(key string, specs []Spec, share, now float64) *entry {
+	if place := m.places[key]; place != nil {
+		m.order.Remove(place)
+	}
+	made := &entry{key: key, specs: specs, states: make([]local, len(specs))}
+	for index, spec := range specs {
+		made.states[index] = newLocal(spec, share, now)
+	}
+	m.places[key] = m.order.PushBack(made)
+	for len(m.places) > m.keysMax {
+		oldest := m.order.Remove(m.order.Front()).(*entry)
+		delete(m.places, oldest.key)
+	}
+	return made
+}
+
+// decide charges nothing.
+func (e *entry) decide(share, now float64, cost Cost) Decision {
+	if e.blocked {
+		return Decision{Index: -1}
+	}
+	decision := Decision{Allowed: true, Index: -1, Views: make([]View, len(e.states)), Specs: e.specs}
+	for index, state := range e.states {
+		view := state.view(share, now, float64(cost.Of(index)))
+		decision.Views[index] = view
+		decision.Allowed = decision.Allowed && view.Allowed
+	}
+	decision.Index = deciding(decision.Views)
+	return decision
+}
+
+// deciding is a denial's longest wait, else the least that is left; the first of equals.
+func deciding(views []View) int {
+	chosen := -1
+	for index, view := range views {
+		if chosen < 0 || decidesOver(view, views[chosen]) {
+			chosen = index
+		}
+	}
+	return chosen
+}
+
+func decidesOver(view, before View) bool {
+	if view.Allowed != before.Allowed {
+		return before.Allowed
+	}
+	if view.Allowed {
+		return view.Remaining < before.Remaining
+	}
+	return before.RetryMS != Never && (view.RetryMS == Never || view.RetryMS > before.RetryMS)
+}
+
+func (e *entry) charge(share, now float64, cost Cost, here bool) {
+	for index, state := range e.states {
+		state.charge(share, now, float64(cost.Of(index)), here)
+	}
+	e.grantedHere = e.grantedHere || here
+}
+
+func (e *entry) owed(share, now float64) []int64 {
+	costs := make([]int64, len(e.states))
+	for index, state := range e.states {
+		costs[index] = state.owed(share, now)
+	}
+	return costs
+}

@@ -1,0 +1,188 @@
+package weir;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * What a process has taken ahead of one key: a block that is handed out, and perhaps the next one.
+ *
+ * <p>The lock is held while weir is asked. The timer, by which that ends in time, must not wait for it.
+ */
+final class Lot {
+  private static final int BLOCK_LASTS = 5; // times of a block, after which its rest is given back
+  private static final Duration MARGIN = Duration.ofSeconds(10);
+
+  private final Engine engine;
+  private final String key;
+  private final long blockNs;
+  private final AtomicBoolean fetching = new AtomicBoolean();
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile Block block;
+  private volatile Block next;
+  private long deniedUntilNs = System.nanoTime();
+  private volatile boolean ended; // it is in no map any more
+
+  /** A hold of which `left` permits are not handed out yet; below 0 it is closed. */
+  private static final class Block {
+    private static final long CLOSED = Long.MIN_VALUE;
+    private final Hold hold;
+    private final long granted;
+    private final long bornNs = System.nanoTime();
+    private final AtomicLong left;
+    private long seen;
+
+    Block(Hold hold) {
+      this.hold = hold;
+      this.granted = hold.verdict().granted();
+      this.left = new AtomicLong(granted);
+      this.seen = granted;
+    }
+
+    boolean take(long cost) {
+      for (long found = left.get(); found >= cost; found = left.get()) {
+        if (left.compareAndSet(found, found - cost)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    boolean isLow() {
+      return left.get() < granted / 2;
+    }
+
+    boolean isIdle() {
+      long found = left.get();
+      boolean isSame = found == seen;
+      seen = found;
+      return isSame;
+    }
+
+    /** What is left goes back to weir. */
+    CompletableFuture<?> close() {
+      long rest = left.getAndSet(CLOSED);
+      return rest > 0 ? hold.settleAsync(granted - rest) : CompletableFuture.completedFuture(null);
+    }
+  }
+
+  Lot(Engine engine, String key, long blockNs) {
+    this.engine = engine;
+    this.key = key;
+    this.blockNs = blockNs;
+  }
+
+  /** Null if it has ended: then another one is asked. */
+  Boolean take(long cost) {
+    Block found = block;
+    if (found != null && found.take(cost)) {
+      if (next == null && found.isLow()) {
+        fetchAhead();
+      }
+      return true;
+    }
+    lock.lock();
+    try {
+      return ended ? null : (Boolean) takeNext(cost);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean takeNext(long cost) {
+    if (block != null && block.take(cost)) {
+      return true;
+    }
+    if (next != null) {
+      replace(next);
+      next = null;
+      if (block.take(cost)) {
+        return true;
+      }
+    }
+    if (System.nanoTime() - deniedUntilNs < 0) {
+      return false;
+    }
+    Hold hold = Weir.await(fetch(cost));
+    if (!hold.verdict().allowed()) {
+      long retryNs = hold.verdict().retryAfter().map(Duration::toNanos).orElse(blockNs);
+      deniedUntilNs = System.nanoTime() + Math.min(retryNs, blockNs);
+      return false;
+    }
+    replace(new Block(hold));
+    return block.take(cost);
+  }
+
+  private void replace(Block with) {
+    if (block != null) {
+      block.close();
+    }
+    block = with;
+  }
+
+  private CompletableFuture<Hold> fetch(long atLeast) {
+    Duration lasts = Duration.ofNanos(blockNs * BLOCK_LASTS).plus(MARGIN);
+    long size = Math.max(atLeast, engine.blockSize(blockNs));
+    return Calls.take(engine, Take.from(key).cost(size).upTo(), lasts)
+        .thenApply(verdict -> new Hold(engine, key, verdict.granted(), verdict));
+  }
+
+  private void fetchAhead() {
+    if (fetching.getAndSet(true)) {
+      return;
+    }
+    fetch(1).whenComplete((hold, error) -> {
+      if (error == null && hold.verdict().allowed()) {
+        Block found = new Block(hold);
+        next = found;
+        if (ended) {
+          found.close();
+        }
+      }
+      fetching.set(false);
+    });
+  }
+
+  /** Gives back what is not used. True if it holds nothing any more, and has ended. */
+  boolean giveBackIfIdle() {
+    if (!lock.tryLock()) { // it is in use
+      return false;
+    }
+    try {
+      boolean isIdle = isIdle(block) & isIdle(next);
+      ended = isIdle && !fetching.get() && block == null && next == null;
+      return ended;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isIdle(Block found) {
+    if (found == null) {
+      return true;
+    }
+    boolean isIdle = found.isIdle();
+    if (isIdle || System.nanoTime() - found.bornNs > blockNs * BLOCK_LASTS) {
+      found.close();
+      block = block == found ? null : block;
+      next = next == found ? null : next;
+    }
+    return isIdle;
+  }
+
+  CompletableFuture<?> close() {
+    lock.lock();
+    try {
+      ended = true;
+      CompletableFuture<?> one = block == null ? CompletableFuture.completedFuture(null) : block.close();
+      CompletableFuture<?> other = next == null ? CompletableFuture.completedFuture(null) : next.close();
+      block = null;
+      next = null;
+      return CompletableFuture.allOf(one, other);
+    } finally {
+      lock.unlock();
+    }
+  }
+}

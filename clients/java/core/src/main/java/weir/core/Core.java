@@ -1,0 +1,254 @@
+package weir.core;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What a limiter does next: ask weir, or decide here. A state machine of calls, answers and instants, without I/O and
+ * without a clock: instants are milliseconds that callers hand in. Not safe for threads: its users lock.
+ */
+public final class Core {
+  /** How many keys are kept where nothing else is said. */
+  public static final int KEYS_MAX = 10_000;
+
+  private final List<Spec> fixed;
+  private final Away mode;
+  private final Double processes;
+  private final Breaker breaker;
+  private final Mirror mirror;
+  private List<Spec> seen; // of a policy: what weir answered last
+  private double callers = 1;
+
+  /**
+   * A limiter of which nothing is used.
+   *
+   * @param specs its limits; null of a policy
+   * @param mode what is decided while weir is away
+   * @param processes among how many the limit is shared; null where it is not configured
+   * @param keysMax how many keys are kept
+   * @param jitter answers numbers from 0 to 1
+   */
+  public Core(List<Spec> specs, Away mode, Double processes, int keysMax, DoubleSupplier jitter) {
+    this.fixed = specs;
+    this.seen = specs;
+    this.mode = mode;
+    this.processes = processes;
+    this.breaker = new Breaker(jitter);
+    this.mirror = new Mirror(keysMax);
+  }
+
+  /**
+   * Whether weir is away.
+   *
+   * @return the breaker
+   */
+  public Breaker breaker() {
+    return breaker;
+  }
+
+  /**
+   * What is decided while weir is away.
+   *
+   * @return the mode
+   */
+  public Away mode() {
+    return mode;
+  }
+
+  /**
+   * The limits, of a policy as weir answered them last.
+   *
+   * @return nothing if it has not
+   */
+  public Optional<List<Spec>> known() {
+    return Optional.ofNullable(seen);
+  }
+
+  /**
+   * The limits that were given; a policy has none.
+   *
+   * @return the limits, or null
+   */
+  public List<Spec> given() {
+    return fixed;
+  }
+
+  /**
+   * The part of the limit that this process hands out while weir is away.
+   *
+   * @return 0 to 1
+   */
+  public double share() {
+    return 1 / Math.max(1, processes != null ? processes : callers);
+  }
+
+  /**
+   * How many keys are kept.
+   *
+   * @return a count
+   */
+  public int keys() {
+    return mirror.size();
+  }
+
+  /**
+   * Of a policy: its limits until weir has told them.
+   *
+   * @param specs the limits
+   */
+  public void assume(List<Spec> specs) {
+    seen = specs;
+  }
+
+  /**
+   * How a call begins.
+   *
+   * @param key of the call
+   * @param now milliseconds
+   * @param newId makes the ID of a hand back
+   * @return whether weir is asked, and what is handed back before
+   */
+  public Plan plan(String key, double now, Supplier<String> newId) {
+    if (breaker.isAway()) {
+      return new Plan(false, null);
+    }
+    Entry entry = mirror.find(key, fixed);
+    if (entry == null || !entry.grantedHere) {
+      return new Plan(true, null);
+    }
+    if (entry.handBack == null) {
+      Cost costs = entry.owed(share(), now);
+      if (costs.isNothing()) {
+        entry.grantedHere = false;
+        return new Plan(true, null);
+      }
+      entry.handBack = new HandBack(costs, newId.get());
+    }
+    return new Plan(true, entry.handBack);
+  }
+
+  /**
+   * weir has answered the hand back.
+   *
+   * @param key of it
+   * @param handBack what was sent
+   */
+  public void handedBack(String key, HandBack handBack) {
+    Entry entry = mirror.find(key, fixed);
+    if (entry != null && handBack.equals(entry.handBack)) {
+      entry.handBack = null;
+      entry.grantedHere = false;
+    }
+  }
+
+  /**
+   * weir has answered a take.
+   *
+   * @param key of the take
+   * @param now milliseconds
+   * @param answer what it has answered
+   */
+  public void answered(String key, double now, Answer answer) {
+    breaker.answered();
+    if (answer.callers() != null) {
+      callers = answer.callers();
+    }
+    List<Spec> known = fixed != null ? fixed : answer.specs();
+    if (known == null) {
+      return;
+    }
+    seen = known;
+    Entry entry = mirror.find(key, known);
+    if (entry == null) {
+      entry = mirror.add(key, known, share(), now);
+    }
+    entry.blocked = answer.blocked();
+    entry.charge(share(), now, answer.granted(), false);
+    entry.told(now, answer.resetsMs());
+  }
+
+  /**
+   * weir did not answer a call.
+   *
+   * @param now milliseconds
+   * @param failure how it failed
+   * @return true if it counts as away from now on
+   */
+  public boolean failed(double now, Failure failure) {
+    return breaker.failed(now, failure);
+  }
+
+  /**
+   * A call is decided here, after plan() said so or weir failed to answer it.
+   *
+   * @param key of the call
+   * @param cost permits
+   * @param now milliseconds
+   * @param charge whether what is granted is charged
+   * @return the decision
+   */
+  public Decision decide(String key, Cost cost, double now, boolean charge) {
+    if (mode == Away.OPEN || mode == Away.CLOSED) {
+      return Decision.without(mode == Away.OPEN);
+    }
+    Entry entry = entryAway(key, now);
+    if (entry == null) {
+      return Decision.without(false);
+    }
+    Decision decision = entry.decide(share(), now, cost);
+    if (charge && decision.allowed()) {
+      charge(key, cost, now);
+    }
+    return decision;
+  }
+
+  /**
+   * Takes here without asking, into debt if need be: after decide() without a charge, and for bookings.
+   *
+   * @param key of the call
+   * @param cost permits
+   * @param now milliseconds
+   */
+  public void charge(String key, Cost cost, double now) {
+    Entry entry = entryAway(key, now);
+    if (entry != null) {
+      entry.charge(share(), now, cost, true);
+      entry.handBack = null;
+    }
+  }
+
+  /**
+   * What was charged and not used.
+   *
+   * @param key of the call
+   * @param cost permits
+   * @param now milliseconds
+   */
+  public void giveBack(String key, long cost, double now) {
+    Entry entry = mirror.find(key, fixed);
+    if (entry != null) {
+      entry.giveBack(share(), now, cost);
+    }
+  }
+
+  // A key that is not in the mirror starts empty; null if its limits are not known.
+  private Entry entryAway(String key, double now) {
+    Entry entry = mirror.find(key, fixed);
+    if (entry == null) {
+      if (seen == null) {
+        return null;
+      }
+      entry = mirror.add(key, seen, share(), now);
+      entry.drainedIn = breaker.absences();
+      entry.drain(share(), now);
+    } else if (mode == Away.STRICT && !breaker.isAway()) { // one time-out, which is no absence yet
+      entry.drain(share(), now);
+    } else if (mode == Away.STRICT && entry.drainedIn != breaker.absences()) {
+      entry.drainedIn = breaker.absences();
+      entry.drain(share(), breaker.since());
+    }
+    return entry;
+  }
+}

@@ -1,0 +1,2 @@
+/** Spring Cloud Gateway: weir as the RateLimiter of its filter RequestRateLimiter. */
+package weir.gateway;

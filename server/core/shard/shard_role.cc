@@ -1,0 +1,134 @@
+#include "server/core/shard/shard_role.h"
+
+#include "server/command/command_facts.h"
+#include "server/core/clients/messages.h"
+#include "server/core/clients/sessions.h"
+#include "server/core/disk/storage_health.h"
+#include "server/core/disk/turn.h"
+#include "server/limiter/take/limiters.h"
+#include "server/script/run/functions.h"
+#include "server/script/run/scripts.h"
+
+namespace weir::server {
+namespace {
+
+constexpr std::string_view kUnblocked =
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+
+}  // namespace
+
+// Those who wait for channels do not ask for data. Libraries send SCRIPT LOAD to every server that
+// they know, as to replicas of a Redis: a standby says what is wrong with the script, or its SHA-1.
+Result<void, std::string> ShardRole::admit_in_shard(const Session& session,
+                                                    const Command& command) const {
+  constexpr uint32_t kOfData = kReads | kWrites | kMayReplicate;
+  const uint32_t flags = command.has(kRunsQueued) ? session.transaction().flags() : command.flags;
+  const bool is_of_data = (flags & kOfData) != 0 || (has_keys(command) && !command.has(kPubsub));
+  if (!is_of_data) return {};
+  if (!membership_->serves()) {
+    if (command.name == "script|load") return {};
+    return membership_->refusal();
+  }
+  return membership_->rules().admit(
+      {.writes = (flags & (kWrites | kMayReplicate)) != 0,
+       .leaves_early = !session.transaction().open() && leaves_early(command)});
+}
+
+bool ShardRole::leaves_early(const Command& command) const {
+  return membership_ != nullptr && membership_->rules().leaves_early(command);
+}
+
+std::optional<uint64_t> ShardRole::told_permits() const { return needs_.limiters->takings.told(); }
+
+ShardRole::Outcome ShardRole::after_in_shard(const Command& command) {
+  const std::optional<uint64_t> permits = early_permits(command);
+  const bool is_taken_back = fails_late(command, permits);
+  return {.early_permits = is_taken_back ? std::nullopt : permits,
+          .is_taken_back = is_taken_back,
+          .waits_for_commits = command.has(kTellsOfCommits)};
+}
+
+// Asks again, now that it is known how many permits the reply tells of.
+bool ShardRole::fails_late(const Command& command, std::optional<uint64_t> early_permits) {
+  if (!command.has(kTakes | kCounts) || !membership_->serves() || !needs_.keys->failure().ok())
+    return false;
+  const auto admitted = membership_->rules().admit({.writes = command.has(kWrites),
+                                                    .leaves_early = early_permits.has_value(),
+                                                    .permits = early_permits.value_or(0)});
+  if (admitted) return false;
+  needs_.keys->running().fail(storage::Status::aborted(admitted.error()));
+  return true;
+}
+
+storage::Status ShardRole::begin(Server* server, const storage::Status& disk) {
+  if (membership_ == nullptr) return {};
+  if (!disk.ok()) return disk;
+  const auto begun = membership_->begin(server);
+  return begun ? storage::Status() : storage::Status::failed(begun.error());
+}
+
+bool ShardRole::lead_time() {
+  if (needs_.instants == nullptr) return false;
+  needs_.timeline->lead_by(needs_.instants);
+  return true;
+}
+
+void ShardRole::follow_others(bool follows) {
+  storage::KeyspaceOptions options = needs_.keys->options();
+  options.follows = follows;
+  needs_.keys->set_options(options);
+}
+
+void ShardRole::forget_history() {
+  needs_.health->note_other_data();
+  needs_.durability->start_anew();
+  needs_.messages->tracking().everything_changed();
+  needs_.limiters->versions.forget();
+  needs_.limiters->ages = BookingAges();
+  needs_.limiters->callers = {};
+}
+
+void ShardRole::promote() {
+  storage::Keyspace& keys = *needs_.keys;
+  keys.running().begin_command(needs_.timeline->now_ns());
+  follow_others(false);
+  forget_history();
+  needs_.scripts->open();
+  needs_.functions->open();
+  needs_.turn->commit_early();
+  needs_.read_policies();
+  needs_.turn->commit_early();
+}
+
+// They are answered with the next turn's end.
+void ShardRole::end_waits() {
+  for (const uint64_t id : needs_.waiting->forget_all()) {
+    Session* session = needs_.sessions->find_session(id);
+    if (session == nullptr) continue;
+    session->join_turn();
+    session->replies().writer().error(kUnblocked);
+    session->end_wait();
+  }
+}
+
+void ShardRole::cut_listeners() {
+  needs_.messages->tracking().everything_changed();
+  needs_.sessions->each_session([this](Session& session) {
+    const Listening& listening = session.listening();
+    if (listening.tracking.on || listening.subscribed()) needs_.sessions->kill(&session);
+  });
+}
+
+storage::Status ShardRole::demote(bool has_other_data) {
+  needs_.turn->drop_pending_after(0);
+  end_waits();
+  follow_others(true);
+  const storage::Status status =
+      needs_.keys->reopen(has_other_data ? storage::Keep::kNothing : storage::Keep::kCommitted);
+  needs_.timeline->begin_anew();
+  forget_history();
+  cut_listeners();
+  return status;
+}
+
+}  // namespace weir::server

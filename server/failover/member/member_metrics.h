@@ -1,0 +1,25 @@
+// What INFO replication shows of a member of a shard, beside the role.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/core/shard/membership.h"
+#include "storage/replication/member_state.h"
+#include "storage/replication/shared_log.h"
+
+namespace weir::server {
+
+class MetricWriter;
+
+struct ShownMember {
+  MemberView view;
+  std::vector<MemberSeen> members;  // of the shard
+  storage::replication::MemberMetrics metrics;
+  storage::replication::LogFacts log;
+  uint64_t trimmed_up_to = 0;  // a log index
+};
+
+void write_member_metrics(const ShownMember& seen, MetricWriter& out);
+
+}  // namespace weir::server

@@ -1,0 +1,49 @@
+"""Runs the tests of clients/go, which the harness has compiled, and says each one's outcome in the lines of harness/session.py."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "suites"))
+
+from go_suite import run  # noqa: E402
+
+PACKAGE = Path(__file__).resolve().parents[3] / "clients/go"
+IS_WEIR = os.environ["CLIENTS_SERVER"] == "weir"
+WITHOUT_SERVER = {"internal/core": [], ".": ["-test.run=^(TestFields|TestFlatPairsAreAMap|TestExcess|TestReadme)$"]}
+AT_ONCE = 6  # most of them wait for something
+
+
+def say(name, done):
+    told = " ".join((done.stdout + done.stderr).split())[:600]
+    print(f"ok {name}" if done.returncode == 0 and not (name == "gofmt" and told) else f"not ok {name}: {told}", flush=True)
+
+
+def command(*words):
+    environment = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
+    return subprocess.run(words, cwd=PACKAGE, capture_output=True, text=True, check=False, env=environment)
+
+
+def main():
+    made = json.loads(Path(os.environ["CLIENTS_PACKAGES"]).read_text())
+    print(f"version {made['version']}", flush=True)
+    os.environ["WEIR_SERVER"] = os.environ["CLIENTS_PROGRAM"]
+    for package, program in made["packages"].items():
+        if not IS_WEIR and package not in WITHOUT_SERVER:
+            continue
+        options = [] if IS_WEIR else WITHOUT_SERVER[package]
+        told = run(["go", "tool", "test2json", program, "-test.v=test2json", f"-test.parallel={AT_ONCE}", *options], package,
+                   cwd=PACKAGE / package)
+        told.tell()
+        sys.stdout.flush()
+    if IS_WEIR:
+        say("gofmt", command(shutil.which("gofmt") or "gofmt", "-l", "."))
+        say("vet", command("go", "vet", "./..."))
+    print("done")
+
+
+if __name__ == "__main__":
+    main()
