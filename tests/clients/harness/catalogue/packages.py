@@ -27,7 +27,7 @@ def go_package():
 
 
 def node_package(ioredis, node_redis):
-    return node.node_program("weir_package.js", ioredis, node_redis)
+    return node.node_program("weir_package.js", ioredis, node_redis, "weir_package")
 
 
 def java_package():
