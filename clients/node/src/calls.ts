@@ -52,15 +52,23 @@ function words(cost: Cost, upto: boolean, holdMs: number | undefined): Words {
     ...(holdMs === undefined ? [] : ['HOLD', `${Math.max(1, Math.round(holdMs))}ms`])];
 }
 
-export async function take(engine: Engine, key: string, options: TakeOptions = {}, holdMs?: number): Promise<Verdict> {
+/** For who makes a call of several. */
+export interface TakeMore {
+  readonly holdMs?: number | undefined;
+  /** As of Asking. */
+  readonly end?: number | undefined;
+}
+
+export async function take(engine: Engine, key: string, options: TakeOptions = {},
+  { holdMs, end = engine.deadline() }: TakeMore = {}): Promise<Verdict> {
   const { cost = 1, upto = false, id, signal } = options;
   const plan = engine.plan(key);
   if (!plan) return engine.decide(key, cost, { upto });
   const back = plan.handBack;
   const command = ['RL.TAKE', key, ...engine.words, ...words(cost, upto, holdMs), 'ID', id ?? newId(), 'HEADERS'];
-  const replies = await engine.ask(back ? [engine.handBackWords(key, back), command] : [command], { key, signal });
+  const replies = await engine.ask(back ? [engine.handBackWords(key, back), command] : [command], { key, signal, end });
   if (!replies) return engine.decide(key, cost, { upto });
-  if (back) await engine.handedBack(key, back, replies[0]);
+  if (back) await engine.handedBack({ key, end }, back, replies[0]);
   return engine.learn(key, replies.at(-1), cost);
 }
 
@@ -77,15 +85,16 @@ export async function acquire(engine: Engine, key: string, options: AcquireOptio
   const { timeoutMs, cost = 1, id = newId(), signal } = options;
   if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs is how long the call waits at most, got ${timeoutMs}`);
   const end = performance.now() + timeoutMs;
+  const last = engine.deadline() + timeoutMs;
   for (;;) {
     signal?.throwIfAborted();
     const plan = engine.plan(key);
     if (plan) {
-      await engine.handBack({ key, signal }, plan.handBack);
+      await engine.handBack({ key, signal, end: last }, plan.handBack);
       const waitMs = Math.max(1, Math.round(end - performance.now()));
       const command = ['RL.ACQUIRE', key, ...engine.words, ...words(cost, false, undefined), 'TIMEOUT', String(waitMs),
         'ID', id, 'HEADERS'];
-      const replies = await engine.ask([command], { key, waitMs, signal });
+      const replies = await engine.ask([command], { key, waitMs, signal, end: last });
       if (replies) return engine.learn(key, replies.at(-1), cost);
     }
     const verdict = engine.decide(key, cost);
@@ -98,12 +107,13 @@ export async function acquire(engine: Engine, key: string, options: AcquireOptio
 
 export async function reserve(engine: Engine, key: string, options: ReserveOptions = {}): Promise<Reservation> {
   const { cost = 1, maxWaitMs, id = newId(), signal } = options;
+  const end = engine.deadline();
   const plan = engine.plan(key);
   if (plan) {
-    await engine.handBack({ key, signal }, plan.handBack);
+    await engine.handBack({ key, signal, end }, plan.handBack);
     const longest = maxWaitMs === undefined ? [] : ['MAXWAIT', String(Math.round(maxWaitMs))];
     const replies = await engine.ask(
-      [['RL.RESERVE', key, ...engine.words, 'COST', String(cost), ...longest, 'ID', id]], { key, signal });
+      [['RL.RESERVE', key, ...engine.words, 'COST', String(cost), ...longest, 'ID', id]], { key, signal, end });
     if (replies) {
       const [granted, waitMs, booking] = replies.at(-1) as [number, number, number | null];
       if (granted && engine.specs) engine.note(key, cost);

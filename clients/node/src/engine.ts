@@ -40,6 +40,8 @@ export interface Asking {
   /** It waits up to so many milliseconds in weir. */
   readonly waitMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** An instant of performance.now() by which it is over, if that is before the deadline. */
+  readonly end?: number | undefined;
 }
 
 /** One limiter's limits, its core, and what is counted of it. */
@@ -121,9 +123,14 @@ export class Engine {
 
   // Asking weir.
 
+  /** When a call that begins now is over, and all that it asks. */
+  deadline(): number {
+    return performance.now() + this.#weir.deadlineMs;
+  }
+
   /** The replies, or null if weir does not answer; the last one's error is thrown if it is the program's. */
-  async ask(commands: readonly Words[], { key, waitMs, signal }: Asking): Promise<unknown[] | null> {
-    const end = performance.now() + this.#weir.deadlineMs + (waitMs ?? 0);
+  async ask(commands: readonly Words[], { key, waitMs, signal, end: last = Infinity }: Asking): Promise<unknown[] | null> {
+    const end = Math.min(last, this.deadline() + (waitMs ?? 0));
     let failure: Failure = 'late';
     for (let left = this.#weir.retries + 1; left > 0; left -= 1) {
       const now = performance.now();
@@ -153,16 +160,17 @@ export class Engine {
   /** In a request of its own, before a call that is no take. */
   async handBack(asking: Asking, back: HandBack | null): Promise<void> {
     if (!back) return;
-    const replies = await this.ask([this.handBackWords(asking.key, back)], { key: asking.key, signal: asking.signal });
-    if (replies) await this.handedBack(asking.key, back, replies[0]);
+    const { key, signal, end } = asking;
+    const replies = await this.ask([this.handBackWords(key, back)], { key, signal, end });
+    if (replies) await this.handedBack(asking, back, replies[0]);
   }
 
   /** Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there. */
-  async handedBack(key: string, back: HandBack, reply: unknown): Promise<void> {
+  async handedBack({ key, end }: Asking, back: HandBack, reply: unknown): Promise<void> {
     if (reply instanceof Error) return;
     if (back.costs.length > 1 && !(reply as number[])[0]) {
       const words = ['RL.TAKE', key, ...this.words, 'COST', String(largest(back.costs)), 'UPTO', 'ID', `${back.id}u`];
-      if (!await this.ask([words], { key })) return;
+      if (!await this.ask([words], { key, end })) return;
     }
     this.core.handedBack(key, back);
   }

@@ -23,11 +23,15 @@ export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
+// Time-outs of a client that was given, shorter than the deadline.
+const kLate = /\btime(d |-)?out\b|ETIMEDOUT/i;
+
 /** null: it is a fault of the program, and thrown. */
 export function failureOf(error: unknown): Failure | null {
   if (error instanceof Late) return 'late';
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return null;
-  return isReply(error) ? failureOfWords(error.message) : 'gone';
+  if (isReply(error)) return failureOfWords(error.message);
+  return kLate.test(String(error)) ? 'late' : 'gone';
 }
 
 const kCrossSlot = /^CROSSSLOT |same (hash|key) slot|different nodes/i;

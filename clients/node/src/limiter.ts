@@ -96,7 +96,7 @@ export class Limiter extends EventEmitter {
   async hold<T>(key: string, estimate: number, ...more: unknown[]): Promise<Hold | T> {
     const work = more.find((word) => typeof word === 'function') as ((hold: Hold) => T | Promise<T>) | undefined;
     const { lastsMs = 60_000, signal } = (typeof more[0] === 'object' ? more[0] : {}) as HoldOptions;
-    const verdict = await calls.take(this.engine, key, { cost: estimate, signal }, lastsMs);
+    const verdict = await calls.take(this.engine, key, { cost: estimate, signal }, { holdMs: lastsMs });
     if (!verdict.allowed) throw new Denied(verdict);
     const hold = new Hold(this.engine, key, estimate, verdict);
     if (!work) return hold;

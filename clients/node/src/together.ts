@@ -1,9 +1,10 @@
 /** Takes from several keys, each with its own limiter: from all or from none. */
 
 import * as calls from './calls.js';
+import { within } from './connection/within.js';
 import { newId } from './engine.js';
 import type { Engine } from './engine.js';
-import { isCrossSlot } from './errors.js';
+import { isCrossSlot, Late } from './errors.js';
 import type { Limiter } from './limiter.js';
 import { mapOf } from './replies.js';
 import type { Words } from './replies.js';
@@ -49,19 +50,20 @@ export class Verdicts {
 export async function takeAll(items: readonly Item[], { signal }: { signal?: AbortSignal } = {}): Promise<Verdicts> {
   const parts = items.map(([{ engine }, key, cost = 1]) => ({ engine, key, cost }));
   if (!parts.length) throw new TypeError('keys are missing');
+  const end = parts[0]!.engine.deadline();
   let asks = true;
   for (const { engine, key } of parts) {
     const plan = engine.plan(key);
-    if (plan) await engine.handBack({ key, signal }, plan.handBack);
+    if (plan) await engine.handBack({ key, signal, end }, plan.handBack);
     else asks = false;
   }
   if (!asks) return decide(parts);
   let replies: unknown[] | null;
   try {
-    replies = await parts[0]!.engine.ask([wordsOf(parts)], { key: parts[0]!.key, signal });
+    replies = await parts[0]!.engine.ask([wordsOf(parts)], { key: parts[0]!.key, signal, end });
   } catch (error) {
     if (!isCrossSlot(error)) throw error;
-    return oneByOne(parts, signal);
+    return oneByOne(parts, end, signal);
   }
   if (!replies) return decide(parts);
   const full = mapOf(replies.at(-1));
@@ -94,25 +96,31 @@ function decide(parts: readonly Part[]): Verdicts {
  * Over slots of a cluster: a hold of each, settled if all grant and given back if not. Who ends in between has taken
  * what it held, so too much is never granted.
  */
-async function oneByOne(parts: readonly Part[], signal: AbortSignal | undefined): Promise<Verdicts> {
+async function oneByOne(parts: readonly Part[], end: number, signal: AbortSignal | undefined): Promise<Verdicts> {
   const each: Verdict[] = [];
-  let failure: unknown;
   try {
     for (const { engine, key, cost } of parts) {
-      each.push(await calls.take(engine, key, { cost, signal }, kHoldMs));
+      each.push(await calls.take(engine, key, { cost, signal }, { holdMs: kHoldMs, end }));
       if (!each.at(-1)!.allowed) break;
     }
   } catch (error) {
-    failure = error ?? new Error('a call failed');
+    await conclude(parts, each, false, end).catch(() => {}); // the first fault is told
+    throw error;
   }
-  const allowed = failure === undefined && each.at(-1)!.allowed;
-  for (const [index, { id, allowed: isTaken }] of each.entries()) {
-    const { engine, key, cost } = parts[index]!;
-    if (!isTaken) continue;
-    if (!allowed) engine.giveBack(key, cost);
-    if (id === null) continue;
-    await (allowed ? calls.ofId(engine, 'RL.SETTLE', key, id, String(cost)) : calls.ofId(engine, 'RL.CANCEL', key, id));
-  }
-  if (failure !== undefined) throw failure;
+  const allowed = each.at(-1)!.allowed;
+  await conclude(parts, each, allowed, end);
   return new Verdicts(allowed, allowed ? -1 : each.length - 1, each);
+}
+
+/** Settles or gives back what was taken; the call waits for that until its end, and it goes on afterwards. */
+async function conclude(parts: readonly Part[], each: readonly Verdict[], allowed: boolean, end: number): Promise<void> {
+  const told = each.map(({ id, allowed: isTaken }, index) => {
+    const { engine, key, cost } = parts[index]!;
+    if (isTaken && !allowed) engine.giveBack(key, cost);
+    if (!isTaken || id === null) return undefined;
+    return allowed ? calls.ofId(engine, 'RL.SETTLE', key, id, String(cost)) : calls.ofId(engine, 'RL.CANCEL', key, id);
+  });
+  await within(Promise.all(told), { end }).catch((error: unknown) => {
+    if (!(error instanceof Late)) throw error;
+  });
 }

@@ -109,7 +109,7 @@ test('fields', () => {
   }
 });
 
-for (const row of table('away')) {
+for (const row of [...table('away'), ...table('unknown')]) {
   test(`away: ${row.name}`, () => {
     const player = new Player(row);
     row.steps.forEach((step, number) => {

@@ -19,15 +19,15 @@ async function lotsOf(t, server, limits, options) {
 
 test('16 callers of four processes get exactly the limit', async (t) => {
   const server = await WeirServer.of(t);
-  const each = await Promise.all([1, 2, 3, 4].map(() => lotsOf(t, server, 'FIXED 10000/1h', { blockMs: 20 })));
+  const each = await Promise.all([1, 2, 3, 4].map(() => lotsOf(t, server, 'FIXED 2000/1h', { blockMs: 20 })));
   let granted = 0;
   await Promise.all(Array.from({ length: 16 }, async (_, number) => {
-    for (let count = 0; count < 1000; count += 1) if (await each[number % 4].lots.take('k')) granted += 1;
+    for (let count = 0; count < 200; count += 1) if (await each[number % 4].lots.take('k')) granted += 1;
   }));
-  assert.ok(granted <= 10_000);
+  assert.ok(granted <= 2000);
   await Promise.all(each.map(({ lots }) => lots.close()));
   const { remaining } = await each[0].limiter.peek('k', { cost: 0 });
-  assert.equal(granted + remaining, 10_000, 'what was not used is given back');
+  assert.equal(granted + remaining, 2000, 'what was not used is given back');
 });
 
 test('what is idle is given back', async (t) => {
@@ -56,10 +56,10 @@ test('decisions a second', async (t) => {
   const { lots } = await lotsOf(t, server, '100000000/1s');
   const begin = performance.now();
   let granted = 0;
-  for (let count = 0; count < 1_000_000; count += 1) {
+  for (let count = 0; count < 500_000; count += 1) {
     const taken = lots.take('k');
     if (taken === true || await taken) granted += 1;
   }
-  t.diagnostic(`${Math.round(granted / (performance.now() - begin) / 10) / 100} million a second`);
+  t.diagnostic(`lots: ${Math.round(granted / (performance.now() - begin) / 10) / 100} million a second`);
   assert.ok(granted > 0);
 });

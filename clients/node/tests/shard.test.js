@@ -1,31 +1,21 @@
 // Three members of a shard, found by ioredis' sentinels: a takeover and a switchover throw nothing.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 
 import { Redis } from 'ioredis';
 import { Limiter, Weir } from 'weir-client';
 
-import { freePort, kProgram, pause, waitUntil, WeirServer } from './support/weirs.js';
-
-const kName = 'main';
+import { kShard, primaryOf, shardOf } from './support/shards.js';
+import { kPatient, waitUntil } from './support/weirs.js';
 
 function connect(members) {
-  const client = new Redis({ sentinels: members.map(({ port }) => ({ host: '127.0.0.1', port })), name: kName,
+  const client = new Redis({ sentinels: members.map(({ port }) => ({ host: '127.0.0.1', port })), name: kShard,
     maxRetriesPerRequest: 0 });
   client.on('error', () => {});
   return client;
 }
 
-async function ownerOf(members) {
-  for (const member of members) {
-    const role = member.lives && await member.call('ROLE').catch(() => null);
-    if (role?.[0] === 'master') return member;
-  }
-  return null;
-}
-
-// Takes while the owner dies and while another hands over.
+// Takes while who serves dies, and while there is a switchover.
 async function followed(weir, members) {
   const limiter = new Limiter(weir, 'FIXED 100000/1h', { processes: 1 });
   await waitUntil(async () => (await limiter.take('warm')).source === 'weir', 'weir answers');
@@ -35,15 +25,16 @@ async function followed(weir, members) {
     granted += (await limiter.take('k')).source === 'weir';
     return false;
   }, what, 10);
-  const changes = [(owner) => owner.kill(), (owner) => owner.call('SENTINEL', 'FAILOVER', kName)];
+  const changes = [(primary) => primary.kill(), (primary) => primary.call('SENTINEL', 'FAILOVER', kShard)];
   for (const change of changes) {
-    const before = await ownerOf(members);
+    const before = await primaryOf(members);
     await change(before);
-    await takeUntil(async () => ![null, before].includes(await ownerOf(members)), 'another serves');
+    await takeUntil(async () => ![null, before].includes(await primaryOf(members)), 'another serves');
     const { asked } = limiter.state();
     await takeUntil(() => limiter.state().asked > asked + 20, 'weir answers again');
   }
-  await pause(10);
+  Object.assign(weir, kPatient);
+  await waitUntil(async () => (await limiter.take('warm')).source === 'weir', 'weir answers');
   const left = await limiter.peek('k', { cost: 0 });
   assert.equal(left.source, 'weir');
   assert.ok(left.remaining <= 100_000 - granted);
@@ -51,17 +42,7 @@ async function followed(weir, members) {
 }
 
 test('a takeover and a switchover', async (t) => {
-  const members = [];
-  for (let count = 0; count < 3; count += 1) members.push(new WeirServer(await freePort(), []));
-  const log = `file:${members[0].folder}/shared-log`;
-  execFileSync(kProgram, ['--new-shard', log, kName, '--dir', `${members[0].folder}/data`], { stdio: 'ignore' });
-  for (const member of members) {
-    member.options = ['--log', log, '--shard', kName];
-    t.after(() => member.end());
-  }
-  await Promise.all(members.map((member) => member.start()));
-  await waitUntil(() => ownerOf(members), 'one serves');
-
+  const members = await shardOf(t, 3);
   const client = connect(members);
   const weir = new Weir(client, { deadlineMs: 300 });
   try {

@@ -13,7 +13,8 @@ const { orders, say, check, done } = require('./report');
 const kPackage = path.resolve(__dirname, '../../../clients/node');
 const kPackages = process.env.NODE_PATH;
 const kWithoutServer = ['conformance.test.js', 'keys.test.js'];
-const kPartSeconds = 100;
+const kPartSeconds = 200;
+const kAtOnce = 3; // files: most of their tests wait for something
 
 // The package as it is, beside the modules that it finds by their own names.
 function laidOut() {
@@ -49,7 +50,7 @@ function test(folder) {
       const names = [...(above.get(file) ?? []).slice(0, nesting), name];
       return [path.basename(file ?? '', '.test.js'), ...names].join(' ').replaceAll(':', '');
     };
-    run({ files, concurrency: 2, timeout: kPartSeconds * 1000 })
+    run({ files, concurrency: kAtOnce, timeout: kPartSeconds * 1000 })
       .on('test:start', ({ file, nesting, name }) => {
         above.set(file, [...(above.get(file) ?? []).slice(0, nesting), name]);
       })
@@ -59,7 +60,8 @@ function test(folder) {
       })
       .on('test:fail', (event) => say(`not ok ${nameOf(event)}: ${words(event.details?.error)}`))
       .on('test:diagnostic', ({ message }) => {
-        if (/million a second/.test(message)) say(`figure lots ${message}`);
+        const [, name, figure] = /^(\w+): (.+)/.exec(message) ?? [];
+        if (name) say(`figure ${name} ${figure}`);
       })
       .on('end', resolve)
       .resume();

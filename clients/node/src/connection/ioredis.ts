@@ -2,6 +2,7 @@ import { asError } from '../errors.js';
 import type { Words } from '../replies.js';
 import { readiness } from './connection.js';
 import type { Connection, Emitter } from './connection.js';
+import { known } from './names.js';
 
 /** What is used of a Redis or a Cluster of ioredis, 5 and 6. */
 export interface IoredisLike extends Emitter {
@@ -21,15 +22,23 @@ export const kIoredisOptions = {
   connectTimeout: 1000, retryStrategy: () => null,
 } as const;
 
+// A client that is to connect again has a timer for that. Where one called connect() as well, the timer would connect it
+// anew after its owner has ended it.
+const kConnectsItself = new Set(['connecting', 'connect', 'reconnecting']);
+
 export class IoredisConnection implements Connection {
   trouble: Error | null = null;
   readonly sendAll?: (commands: readonly Words[]) => Promise<unknown[]>;
   readonly #client: IoredisLike;
+  readonly #host: string | undefined;
   #opening: Promise<void> | null = null;
 
-  constructor(client: IoredisLike) {
+  /** `host` is where it connects to, if it is made here. */
+  constructor(client: IoredisLike, host?: string) {
     this.#client = client;
+    this.#host = host;
     client.on('error', (error: unknown) => { this.trouble = asError(error); });
+    client.on('close', () => { this.trouble ??= new Error('the connection is closed'); });
     client.on('ready', () => { this.trouble = null; });
     if (!client.isCluster) this.sendAll = (commands) => this.#pipeline(commands);
   }
@@ -43,10 +52,11 @@ export class IoredisConnection implements Connection {
     return this.#opening;
   }
 
-  #open(): Promise<void> {
+  async #open(): Promise<void> {
     const client = this.#client;
+    if (this.#host !== undefined) await known(this.#host);
     return readiness(client, ['close', 'end'], () => this.trouble, () => {
-      if (client.status === 'connecting' || client.status === 'connect') return undefined;
+      if (kConnectsItself.has(client.status)) return undefined;
       this.trouble = null;
       return client.connect();
     });

@@ -39,15 +39,21 @@ function loaded(library: Library | undefined): [Library, any] {
   throw new Error('weir needs a Redis client: install ioredis or redis');
 }
 
+/** The host of the url, unless the library's options name another place. */
+function hostOf(url: string, options: object = {}): string | undefined {
+  if ('host' in options || 'path' in options || 'sentinels' in options) return undefined;
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}
+
 /** Makes connections to the url; `options` are the library's own. */
 export function connector(url: string, library: Library | undefined, options: object = {}): () => Connection {
   if (!/^rediss?:\/\//.test(url)) throw new TypeError(`a url begins with redis:// or rediss://, got '${url}'`);
   const [name, module] = loaded(library);
   if (name === 'ioredis') {
     return () => new IoredisConnection(new module.Redis(url, {
-      ...kIoredisOptions, connectionName: nameOfProcess(), ...options }));
+      ...kIoredisOptions, connectionName: nameOfProcess(), ...options }), hostOf(url, options));
   }
   const { socket, ...more } = options as { socket?: object };
   return () => new NodeRedisConnection(module.createClient({
-    url, ...kNodeRedisOptions, ...more, socket: { ...kNodeRedisSocket, ...socket } }), nameOfProcess());
+    url, ...kNodeRedisOptions, ...more, socket: { ...kNodeRedisSocket, ...socket } }), { host: hostOf(url, socket), name: nameOfProcess() });
 }

@@ -2,6 +2,7 @@ import { asError } from '../errors.js';
 import type { Words } from '../replies.js';
 import { readiness } from './connection.js';
 import type { Connection, Emitter } from './connection.js';
+import { known } from './names.js';
 
 /** What is used of a client, a sentinel client or a cluster of node-redis, 5 and 6. */
 export interface NodeRedisLike extends Emitter {
@@ -28,16 +29,18 @@ export class NodeRedisConnection implements Connection {
   trouble: Error | null = null;
   readonly #client: NodeRedisLike;
   readonly #make: Make;
+  readonly #host: string | undefined;
   #opening: Promise<void> | null = null;
 
-  /** `name` is told to the server, unless the user may not. */
-  constructor(client: NodeRedisLike, name?: string) {
+  /** `ours`: it is made here. Its `name` is told to the server, unless the user may not. */
+  constructor(client: NodeRedisLike, ours?: { readonly host: string | undefined; readonly name: string }) {
     this.#client = client;
+    this.#host = ours?.host;
     this.#make = makeOf(client);
     client.on('error', (error: unknown) => { this.trouble = asError(error); });
     client.on('ready', () => {
       this.trouble = null;
-      if (name) client.sendCommand(['CLIENT', 'SETNAME', name]).catch(() => {});
+      if (ours) client.sendCommand(['CLIENT', 'SETNAME', ours.name]).catch(() => {});
     });
   }
 
@@ -50,8 +53,9 @@ export class NodeRedisConnection implements Connection {
     return this.#opening;
   }
 
-  #open(): Promise<void> {
+  async #open(): Promise<void> {
     const client = this.#client;
+    if (this.#host !== undefined) await known(this.#host);
     return readiness(client, ['error', 'end'], () => this.trouble, () => {
       if (client.isOpen) return undefined;
       this.trouble = null;

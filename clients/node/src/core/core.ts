@@ -95,7 +95,8 @@ export class Core {
     const known = this.#fixed ?? specs;
     if (!known) return;
     this.#seen = known;
-    const entry = this.mirror.find(key, known) ?? this.mirror.add(key, known, this.share, now);
+    let entry = this.mirror.find(key, known);
+    if (!entry || entry.unknown) entry = this.mirror.add(key, known, this.share, now);
     entry.blocked = blocked;
     entry.charge(this.share, now, granted, false);
     entry.states.forEach((state, index) => {
@@ -138,6 +139,7 @@ export class Core {
     if (!entry) {
       if (!this.#seen) return null;
       entry = this.mirror.add(key, this.#seen, this.share, now);
+      entry.unknown = true;
       entry.drainedIn = this.breaker.absences;
       entry.drain(this.share, now);
     } else if (this.away === 'strict' && !this.breaker.away) { // one time-out, which is no absence yet

@@ -59,6 +59,7 @@ export class Entry {
   readonly specs: Specs;
   readonly states: readonly Local[];
   grantedHere = false;
+  unknown = false; // it was first decided here, and nothing was granted: what weir answers begins it anew
   drainedIn = 0; // the absence in which it was drained, of mode strict
   handBack: HandBack | null = null; // fixed, so that it may be sent again
   blocked = false; // the policy lets nobody through
@@ -77,7 +78,9 @@ export class Entry {
 
   charge(share: number, now: number, cost: Cost, here: boolean): void {
     this.states.forEach((state, index) => state.charge(share, now, costOf(cost, index), here));
-    this.grantedHere ||= here;
+    if (!here) return;
+    this.grantedHere = true;
+    this.unknown = false;
   }
 
   giveBack(share: number, now: number, cost: number): void {

@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 import { Redis } from 'ioredis';
 
+export { kPatient } from './timing.js';
+
 export const kProgram = process.env.WEIR_SERVER
   ?? fileURLToPath(new URL('../../../../build/release/weir-server', import.meta.url));
 export const kLibraries = ['ioredis', 'redis'];
-export const kPatient = { deadlineMs: 30_000 }; // where time is not what is tested
 const kPatienceMs = 60_000;
 
 export { pause };
@@ -91,6 +92,12 @@ export class WeirServer {
     } finally {
       client.disconnect();
     }
+  }
+
+  /** How often this command was called. */
+  async calls(command) {
+    const stats = String(await this.call('INFO', 'commandstats'));
+    return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
   }
 
   async end() {
