@@ -54,12 +54,13 @@ test('weir is killed: the block goes on, then the share decides', async (t) => {
 test('decisions a second', async (t) => {
   const server = await WeirServer.of(t);
   const { lots } = await lotsOf(t, server, '100000000/1s');
-  const begin = performance.now();
+  const begin = process.cpuUsage();
   let granted = 0;
   for (let count = 0; count < 500_000; count += 1) {
     const taken = lots.take('k');
     if (taken === true || await taken) granted += 1;
   }
-  t.diagnostic(`lots: ${Math.round(granted / (performance.now() - begin) / 10) / 100} million a second`);
+  const { user, system } = process.cpuUsage(begin); // microseconds
+  t.diagnostic(`lots: ${(granted / (user + system)).toFixed(1)} million in a second of processor time`);
   assert.ok(granted > 0);
 });
