@@ -124,7 +124,7 @@ MEANINGS = {
     "value_of": "the element has no such value",
 }
 
-SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".go", ""}
+SOURCE = CPP | {".py", ".sh", ".js", ".mjs", ".ts", ".go", ""}
 
 UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X)\b")
 FOREIGN_PATH = re.compile(r"(?<![\w.})])/((work|root)/|tmp/build)")

@@ -92,18 +92,18 @@ def python_packages(requirements):
     return made_once(f"python-{requirements}", [source], make)
 
 
-def node_packages():
-    """The packages of node/package-lock.json, for NODE_PATH."""
+def node_packages(lock=""):
+    """The packages of node/LOCK/package-lock.json, for NODE_PATH."""
     need("node", "Node.js 20 or newer")
     npm = need("npm", "it comes with Node.js")
-    sources = [CLIENTS / "node/package.json", CLIENTS / "node/package-lock.json"]
+    sources = [CLIENTS / "node" / lock / name for name in ("package.json", "package-lock.json")]
 
     def make(folder):
         for path in sources:
             shutil.copy(path, folder)
         command([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder)
 
-    return made_once("node", sources, make) / "node_modules"
+    return made_once(f"node-{lock}" if lock else "node", sources, make) / "node_modules"
 
 
 def go_program(package, module=""):

@@ -12,9 +12,9 @@ USE_NODE_REDIS = '`createClient({ url: "redis://HOST:PORT" })`'
 USE_CLIENT = "give it an ioredis or node-redis client made with weir's address"
 
 
-def node_program(script, package, via=""):
+def node_program(script, package, via="", lock=""):
     def prepare():
-        packages = installs.node_packages()
+        packages = installs.node_packages(lock)
         return ["node", installs.CLIENTS / "node" / script], {
             "NODE_PATH": str(packages), "CLIENTS_PACKAGE": package, "CLIENTS_VIA": via}
     return prepare

@@ -6,6 +6,7 @@ On Redis only what asks no server is run.
 import sys
 
 from .. import installs, installs_go, installs_java
+from . import node
 from .client import Client
 
 SECONDS_MAX = 480  # on a machine that is busy with other things; it takes a quarter of that
@@ -25,6 +26,10 @@ def go_package():
     return [sys.executable, installs.CLIENTS / "go/weir_package.py"], {"CLIENTS_PACKAGES": str(described)}
 
 
+def node_package(ioredis, node_redis):
+    return node.node_program("weir_package.js", ioredis, node_redis, "weir_package")
+
+
 def java_package():
     return installs_java.package_program("WeirPackage", "package"), {}
 
@@ -39,5 +44,7 @@ CLIENTS = [
     package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
     package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
     package("go", "Go", go_package, via="go-redis 9", in_ci=True),
+    package("node", "Node", node_package("ioredis", "redis6"), via="ioredis 6, node-redis 6", in_ci=True),
+    package("node-oldest", "Node", node_package("ioredis5", "redis5"), via="ioredis 5, node-redis 5"),
     package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1", in_ci=True),
 ]

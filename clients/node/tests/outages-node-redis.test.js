@@ -1,0 +1,3 @@
+import { outages } from './support/outages.js';
+
+outages('redis');
