@@ -100,6 +100,13 @@ class Watch(harness.ServerTest):
         self.put(policies="policy free 8/1h\n")
         harness.wait_until(lambda: "8/1h" in str(server.call("RL.POLICY", "GET", "free")), "it is watched now")
 
+    def test_a_topology_is_read_when_it_changes(self):
+        port, topology = harness.free_port(), "epoch {}\nowner-1 127.0.0.1:{} 0-16383\n"
+        server = self.server(port=port, cluster_enabled="yes", watch_files="yes",
+                             cluster_topology=self.write("topology", topology.format(1, port))).start()
+        self.write("topology", topology.format(2, port))
+        harness.wait_until(lambda: "cluster_current_epoch:2" in str(server.call("CLUSTER", "INFO")), "epoch 2 holds")
+
 
 if __name__ == "__main__":
     harness.main()

@@ -186,6 +186,13 @@ TEST_F(PoliciesFile, AWatchedFileIsReadWhenItHasChanged) {
   EXPECT_THAT(limit_after(3), HasSubstr("GCRA 600/1m"));
 }
 
+TEST_F(PoliciesFile, AFileIsWatchedFromTheOptionOn) {
+  ask("CONFIG SET watch-files yes");
+  file("policy free 40/1m\n");  // no tick has been since
+  for (int second = 0; second < 3; ++second) server_->advance(kSecond);
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 40/1m"));
+}
+
 // Whoever waits is tried at once under the new policy, as after RL.POLICY SET.
 TEST_F(PoliciesFile, SighupWakesWhoWaits) {
   reload("policy free 1/1h\n");
