@@ -205,9 +205,11 @@ class DeadlineTest {
 
   @Test
   void manyWhoWaitForOneLot() throws Exception {
-    try (WeirServer server = WeirServer.started(); Weir weir = Weir.builder(server.url()).deadline(MUCH).build();
-        Lots lots = weir.limiter(LIMIT).build().lots(SHORT)) {
+    try (WeirServer server = WeirServer.started(); Weir weir = Weir.builder(server.url()).deadline(MUCH).build()) {
+      WeirLimiter limiter = weir.limiter(LIMIT).build();
+      waitUntil("its share is known", () -> limiter.take("k").source() == Source.WEIR);
       server.signal("STOP");
+      Lots lots = limiter.lots(SHORT);
       List<FutureTask<Boolean>> callers = new ArrayList<>();
       for (int caller = 0; caller < 8; caller++) {
         callers.add(new FutureTask<>(() -> watch.time(() -> lots.take("k"))));
