@@ -17,6 +17,7 @@
 #include "server/config/config_access.h"
 #include "server/config/config_faults.h"
 #include "server/config/config_options.h"
+#include "server/config/memory_share.h"
 #include "server/config/secret_files.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"
@@ -61,7 +62,8 @@ void tell_memory(const Config& config) {
   const MemoryLimit limit = memory_limit();
   const bool is_set = config.maxmemory > 0;
   log_info("maxmemory {}{}: the process may have {} bytes ({})",
-           is_set ? config.maxmemory : limit.bytes / 2, is_set ? "" : ", half of what there is",
+           maxmemory_bytes(config, limit.bytes),
+           is_set ? "" : ", half of what block-cache-size, wal-bytes-max and the program leave",
            limit.bytes, limit.source);
   for (const std::string& fault : config_faults(config, limit.bytes)) log_warning("{}", fault);
 }

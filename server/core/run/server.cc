@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/config/memory_share.h"
 #include "server/core/disk/stored_meaning.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/policies_reload.h"
@@ -20,8 +21,7 @@ constexpr int64_t kWorkSliceNs = kNsPerMs;
 // Of those that `options` say, the configuration decides these.
 storage::KeyspaceOptions configured(storage::KeyspaceOptions options, const Config& config) {
   options.databases = static_cast<int>(config.databases);
-  options.memory_bytes_max =
-      static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : memory_limit().bytes / 2);
+  options.memory_bytes_max = static_cast<size_t>(maxmemory_bytes(config, memory_limit().bytes));
   options.name_bytes_max = static_cast<size_t>(config.key_bytes_max);
   options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
   options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
