@@ -7,12 +7,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import weir.core.Answer;
 import weir.core.Away;
+import weir.core.Booking;
 import weir.core.Core;
 import weir.core.Cost;
 import weir.core.Decision;
@@ -25,6 +27,7 @@ import weir.core.Spec;
 /** One limiter's limits, its core, and what is counted of it. Safe for threads. */
 final class Engine {
   private static final double NS_PER_MS = 1e6;
+  private static final double MS_PER_S = 1e3;
   private static final long PROBE_NS = 1_000_000_000;
   private static final int ID_BYTES = 12;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -274,12 +277,23 @@ final class Engine {
     return mode == Away.OPEN ? Source.OPEN : mode == Away.CLOSED ? Source.CLOSED : Source.LOCAL;
   }
 
-  /** weir has granted so much in an answer without FULL. */
-  synchronized void note(String key, long cost) {
-    asked++;
-    if (core.given() != null) {
-      core.answered(key, nowMs(), Answer.of(cost));
+  /** A booking without weir; `maxWait` is null for however long. */
+  Reservation book(String key, Cost cost, Duration maxWait) {
+    double maxWaitMs = maxWait == null ? Double.POSITIVE_INFINITY
+        : maxWait.getSeconds() * MS_PER_S + maxWait.getNano() / NS_PER_MS;
+    Booking booking;
+    synchronized (this) {
+      decidedHere++;
+      booking = core.book(key, cost, maxWaitMs, nowMs());
     }
+    Verdict verdict = Replies.decided(booking.decision(), source(), cost.most(), policy);
+    return new Reservation(booking.isBooked(), verdict.retryAfter(), OptionalLong.empty(), verdict.source());
+  }
+
+  /** weir has granted so much in an answer without FULL. */
+  synchronized void note(String key, long granted) {
+    asked++;
+    core.answered(key, nowMs(), Answer.of(granted, core.known().orElse(null)));
   }
 
   synchronized void charge(String key, Cost cost) {

@@ -28,25 +28,20 @@ final class TakeAll {
       throw new IllegalArgumentException("takeAll() takes 1 to 16 keys, each once");
     }
     long endNs = engine(parts.get(0)).endNs();
-    boolean asks = true;
-    CompletableFuture<Void> handedBack = CompletableFuture.completedFuture(null);
+    CompletableFuture<Boolean> asked = CompletableFuture.completedFuture(true);
     for (Part part : parts) {
       Plan plan = engine(part).plan(part.key());
-      asks &= plan.asks();
-      handedBack = handedBack.thenCompose(nothing -> Calls.handBack(engine(part), part.key(), plan.handBack(),
-          endNs));
+      asked = asked.thenCompose(before -> Calls.handBack(engine(part), part.key(), plan.handBack(), endNs)
+          .thenApply(isHandedBack -> before && plan.asks() && isHandedBack));
     }
-    if (!asks) {
-      return handedBack.thenApply(nothing -> decide(parts));
-    }
-    return handedBack.thenCompose(nothing -> engine(parts.get(0)).ask(List.of(command(parts)), endNs))
-        .handle((replies, error) -> {
-          if (error != null) {
-            return isOfSeveralSlots(error) ? oneByOne(parts, endNs) : CompletableFuture.<Verdicts>failedFuture(
-                Failures.unwrap(error));
-          }
-          return CompletableFuture.completedFuture(replies == null ? decide(parts) : learn(parts, replies.get(0)));
-        }).thenCompose(Function.identity());
+    return asked.thenCompose(asks -> asks ? engine(parts.get(0)).ask(List.of(command(parts)), endNs)
+        : CompletableFuture.<List<Object>>completedFuture(null)).handle((replies, error) -> {
+      if (error != null) {
+        return isOfSeveralSlots(error) ? oneByOne(parts, endNs) : CompletableFuture.<Verdicts>failedFuture(
+            Failures.unwrap(error));
+      }
+      return CompletableFuture.completedFuture(replies == null ? decide(parts) : learn(parts, replies.get(0)));
+    }).thenCompose(Function.identity());
   }
 
   private static Engine engine(Part part) {

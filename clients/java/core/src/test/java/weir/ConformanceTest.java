@@ -53,7 +53,7 @@ class ConformanceTest {
 
   @TestFactory
   Stream<DynamicTest> away() throws Exception {
-    return Stream.concat(played("away"), played("unknown"));
+    return Stream.concat(played("away"), Stream.concat(played("unknown"), played("bookings")));
   }
 
   private static Stream<DynamicTest> played(String table) throws Exception {
