@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::server {
@@ -28,16 +29,24 @@ std::vector<FileWatch::State> FileWatch::states_of(const Paths& paths) {
   return states;
 }
 
+void FileWatch::note(const Paths& paths) {
+  if (paths == paths_) return;
+  std::vector<State> told = states_of(paths);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const auto known = std::find(paths_.begin(), paths_.end(), paths[i]);
+    if (known != paths_.end()) told[i] = told_[static_cast<size_t>(known - paths_.begin())];
+  }
+  told_ = std::move(told);
+  paths_ = paths;
+  seen_.clear();
+}
+
 FileWatch::Paths FileWatch::look(const Paths& paths, int64_t steady_ns) {
-  const bool is_first = paths != paths_;
-  if (!is_first && steady_ns < next_ns_) return {};
+  note(paths);
+  if (steady_ns < next_ns_) return {};
   next_ns_ = steady_ns + kEveryNs;
   std::vector<State> seen = states_of(paths);
   const bool is_settled = std::exchange(seen_, std::move(seen)) == seen_;
-  if (is_first) {
-    paths_ = paths;
-    told_ = seen_;
-  }
   if (!is_settled) return {};
   Paths changed;
   for (size_t i = 0; i < paths_.size(); ++i) {

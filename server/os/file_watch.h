@@ -27,10 +27,13 @@ class FileWatch {
 
   static constexpr int64_t kEveryNs = kNsPerS;
 
-  // Answers which of the files, or directories, are others than when they were told last, or when
-  // these paths were given first. To be called from time to time.
+  // From now on these paths are watched. What is there now counts as known at those that are new;
+  // of the others nothing is forgotten.
+  void note(const Paths& paths);
+  // The same; answers which of the files, or directories, are others than when they were told last,
+  // or noted first. To be called from time to time.
   Paths look(const Paths& paths, int64_t steady_ns);
-  // The next look() only remembers what there is.
+  // All paths are new to the next note().
   void forget() { paths_.clear(); }
 
  private:

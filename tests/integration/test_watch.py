@@ -90,6 +90,18 @@ class Watch(harness.ServerTest):
         time.sleep(LATER_S)
         self.assertEqual(self.reloads(server), 1, "it is said once")
 
+    def test_a_file_that_is_named_later_is_watched_at_once(self):
+        server = self.start(watch_files="yes")
+        self.certificates.make("next", "next", names="DNS:localhost,IP:127.0.0.1")
+        ends = ("crt", "key")
+        for end in ends:
+            shutil.copy(self.certificates.path(f"server.{end}"), self.path(f"other.{end}"))
+        self.assertEqual(server.call("CONFIG", "SET", "tls-cert-file", self.path("other.crt"),
+                                     "tls-key-file", self.path("other.key")), "OK")
+        for end in ends:  # no tick has been since
+            shutil.copy(self.certificates.path(f"next.{end}"), self.path(f"other.{end}"))
+        harness.wait_until(lambda: self.name_shown() == "next", "the new certificate is shown")
+
     def test_without_the_option_a_signal_is_needed(self):
         server = self.start()
         self.put(policies="policy free 7/1h\n")

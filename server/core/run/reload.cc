@@ -18,13 +18,17 @@ std::vector<Reload::Outcome> Reload::run() const {
   return outcomes;
 }
 
-void Reload::run_if_changed(int64_t steady_ns) {
+FileWatch::Paths Reload::files() const {
   FileWatch::Paths paths;
   for (const Participant& participant : participants_) {
     if (!participant.files) continue;
     for (std::string& path : participant.files()) paths.push_back(std::move(path));
   }
-  const FileWatch::Paths changed = watch_.look(paths, steady_ns);
+  return paths;
+}
+
+void Reload::run_if_changed(int64_t steady_ns) {
+  const FileWatch::Paths changed = watch_.look(files(), steady_ns);
   for (const std::string& path : changed) log_info("watch-files: {} has changed", path);
   if (!changed.empty()) (void)run();
 }

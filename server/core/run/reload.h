@@ -36,7 +36,9 @@ class Reload {
   std::vector<Outcome> run() const;
   // The same if files have changed since they were looked at first; to be called from time to time.
   void run_if_changed(int64_t steady_ns);
-  // What changes until the next look is not noticed.
+  // Files whose paths are new since the last time are watched from now on.
+  void note_files() { watch_.note(files()); }
+  // The paths of all files are new after this.
   void forget_files() { watch_.forget(); }
 
  private:
@@ -45,6 +47,8 @@ class Reload {
     Act act;
     Files files;
   };
+
+  FileWatch::Paths files() const;
 
   std::vector<Participant> participants_;
   FileWatch watch_;

@@ -370,10 +370,10 @@ void Server::apply_config(const std::vector<std::string>& changed) {
     if (std::find(changed.begin(), changed.end(), effect.option) != changed.end())
       effect.happen(*this);
   }
-  if (std::find(changed.begin(), changed.end(), "watch-files") != changed.end()) {
+  if (std::find(changed.begin(), changed.end(), "watch-files") != changed.end())
     reload_.forget_files();
-    look_at_files();  // at once, or a change until the next tick is missed
-  }
+  if (config_.watch_files)
+    reload_.note_files();  // at once, or what changes until the next tick is missed
   report_.set_rules(config_);
   keys_.set_options(configured(keys_.options(), config_));
   sessions_.bounds().note_options();

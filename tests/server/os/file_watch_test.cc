@@ -96,12 +96,19 @@ TEST_F(FileWatchTest, FollowsALinkFurtherUpThatIsSwapped) {
   EXPECT_THAT(told(), ElementsAre(paths_[0]));
 }
 
-TEST_F(FileWatchTest, OtherPathsAreTakenAsTheyAre) {
+TEST_F(FileWatchTest, APathThatIsNewIsTakenAsItIsAndOfOthersNothingIsForgotten) {
   write(paths_[0], "22");
-  paths_.pop_back();
-  EXPECT_THAT(told(), IsEmpty());
-  write(paths_[0], "333");
+  paths_[1] = folder_.path + "/c";
+  write(paths_[1], "1");
   EXPECT_THAT(told(), ElementsAre(paths_[0]));
+}
+
+TEST_F(FileWatchTest, APathIsWatchedFromItsNoteOn) {
+  paths_.push_back(folder_.path + "/c");
+  write(paths_[2], "1");
+  watch_.note(paths_);
+  write(paths_[2], "22");
+  EXPECT_THAT(told(), ElementsAre(paths_[2]));
 }
 
 TEST_F(FileWatchTest, WhatHappensWhileNobodyWatchesIsForgotten) {
