@@ -22,12 +22,13 @@ class OpenLists;
 
 class Table {
  public:
-  // What all entries take and what the dirty ones take is counted in `totals` too, until leave().
+  // What all tables of a working set take, and their dirty entries of that.
   struct Totals {
     size_t bytes = 0;
     size_t dirty_bytes = 0;
   };
-  // `totals` outlives the table; null: it is counted nowhere else.
+  // Counts what it takes in `totals`, too, until leave_totals(). Those outlive the table; null:
+  // there are none.
   explicit Table(Generation generation, Totals* totals = nullptr);
   ~Table();
   Table(const Table&) = delete;
