@@ -162,7 +162,7 @@ func (e *engine) learn(key string, reply any, cost core.Cost) (Verdict, error) {
 	defer e.lock.Unlock()
 	e.asked++
 	e.core.Answered(key, nowMS(), core.Answer{Granted: granted, Specs: answer.verdict.specs, ResetsMS: answer.resetsMS,
-		Blocked: answer.blocked, Callers: answer.callers})
+		Blocked: &answer.blocked, Callers: answer.callers})
 	return answer.verdict, nil
 }
 

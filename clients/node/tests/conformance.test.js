@@ -41,7 +41,7 @@ class Player {
     this[kind](step.at, step[kind], step);
   }
 
-  answered(at, { key, granted, specs, resets_ms: resetsMs, callers, blocked = false }) {
+  answered(at, { key, granted, specs, resets_ms: resetsMs, callers, blocked }) {
     this.core.answered(key, at, granted, { specs: specsOf(specs) ?? undefined, resetsMs, callers, blocked });
   }
 

@@ -41,7 +41,7 @@ class Player:
     def answered(self, at, what, _):
         self.core.answered(what["key"], at, what["granted"], specs=specs_of(what.get("specs")),
                            resets_ms=what.get("resets_ms", ()), callers=what.get("callers"),
-                           blocked=what.get("blocked", False))
+                           blocked=what.get("blocked"))
 
     def failed(self, at, what, step):
         self.core.failed(at, Failure(what))

@@ -82,7 +82,7 @@ type keyed struct {
 	Granted  int64
 	ResetsMS []float64 `json:"resets_ms"`
 	WaitMax  *float64  `json:"wait_max"`
-	Blocked  bool
+	Blocked  *bool
 	Callers  int64
 	Specs    []jsonSpec
 }

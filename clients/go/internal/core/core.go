@@ -85,7 +85,7 @@ type Answer struct {
 	Granted  Cost
 	Specs    []Spec    // the limits, where they are in the answer
 	ResetsMS []float64 // when each limit is full again, where it is in the answer
-	Blocked  bool      // the policy lets nobody through
+	Blocked  *bool     // whether the policy lets nobody through; nil: not told, as in the answer of a booking
 	Callers  int64     // how many processes take from this policy; 0: not told
 }
 
@@ -107,7 +107,9 @@ func (c *Core) Answered(key string, now float64, answer Answer) {
 	if found == nil || found.unknown {
 		found = c.mirror.add(key, known, c.Share(), now)
 	}
-	found.blocked = answer.Blocked
+	if answer.Blocked != nil {
+		found.blocked = *answer.Blocked
+	}
 	found.charge(c.Share(), now, answer.Granted, false)
 	for index, state := range found.states[:min(len(found.states), len(answer.ResetsMS))] {
 		state.told(now, answer.ResetsMS[index])

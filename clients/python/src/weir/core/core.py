@@ -89,8 +89,9 @@ class Core:
             entry.hand_back, entry.granted_here = None, False
 
     def answered(self, key: str, now: float, granted: Cost, *, specs: Specs | None = None,
-                 resets_ms: Sequence[float] = (), blocked: bool = False, callers: int | None = None) -> None:
-        """weir has answered a take, with `granted` permits; `specs` are the limits in its answer."""
+                 resets_ms: Sequence[float] = (), blocked: bool | None = None, callers: int | None = None) -> None:
+        """weir has answered a take or a booking, with `granted` permits; `specs` are the limits in its answer, and
+        `blocked` whether the policy lets nobody through. None: it does not tell, as that of a booking."""
         self.breaker.answered()
         if callers is not None:
             self._callers = callers
@@ -101,7 +102,8 @@ class Core:
         entry = self.mirror.find(key, known)
         if entry is None or entry.unknown:
             entry = self.mirror.add(key, known, self.share, now)
-        entry.blocked = blocked
+        if blocked is not None:
+            entry.blocked = blocked
         mirror.charge(entry, self.share, now, granted, False)
         for state, reset_ms in zip(entry.states, resets_ms):
             state.told(now, reset_ms)

@@ -68,7 +68,7 @@ final class AwayPlayer {
         ? Tables.rows(what.get("resets_ms")).mapToDouble(JsonNode::asDouble).toArray() : new double[0];
     Long callers = what.has("callers") ? what.get("callers").asLong() : null;
     return new Answer(new Cost(what.get("granted").asLong()), Tables.specs(what.get("specs")), resets,
-        what.path("blocked").asBoolean(), callers);
+        what.has("blocked") ? what.get("blocked").asBoolean() : null, callers);
   }
 
   private void plan(String key, double at, JsonNode step) {
