@@ -1,4 +1,4 @@
-// Builds dist/: ESM with types, and the same as CommonJS; with --untyped ESM alone, and nothing is checked.
+// Builds dist/: ESM with types, and the same as CommonJS.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,30 +25,20 @@ function buildModules() {
   }
 }
 
-function transpile(folder, module) {
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module, esModuleInterop: true };
-  const isCommon = module === ts.ModuleKind.CommonJS;
+function buildCommon() {
+  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true };
   for (const name of readdirSync(join(here, 'src'), { recursive: true })) {
     if (!name.endsWith('.ts')) continue;
     const source = readFileSync(join(here, 'src', name), 'utf8');
-    const { outputText } = ts.transpileModule(isCommon ? source.replaceAll('import.meta.url', '__filename') : source,
-      { fileName: name, compilerOptions });
-    const target = join(dist, folder, name.replace(/ts$/, 'js'));
+    const { outputText } = ts.transpileModule(source.replaceAll('import.meta.url', '__filename'), { fileName: name, compilerOptions });
+    const target = join(dist, 'cjs', name.replace(/ts$/, 'js'));
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, outputText);
   }
-}
-
-function buildCommon() {
-  transpile('cjs', ts.ModuleKind.CommonJS);
   cpSync(join(dist, 'esm'), join(dist, 'cjs'), { recursive: true, filter: (name) => !name.endsWith('.js') });
   writeFileSync(join(dist, 'cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
 rmSync(dist, { recursive: true, force: true });
-if (process.argv.includes('--untyped')) {
-  transpile('esm', ts.ModuleKind.ESNext);
-} else {
-  buildModules();
-  buildCommon();
-}
+buildModules();
+buildCommon();

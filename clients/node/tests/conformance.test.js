@@ -4,12 +4,13 @@ import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { Limiter } from 'weir-client';
+import { Limiter, Weir } from 'weir-client';
 
 import { failureOfWords } from '../dist/esm/core/breaker.js';
 import { Core } from '../dist/esm/core/core.js';
 import { parse, wordsOf } from '../dist/esm/core/specs.js';
 import { answerOf } from '../dist/esm/verdict.js';
+import { kPatient } from './support/timing.js';
 
 const kTables = process.env.WEIR_CONFORMANCE ?? new URL('../../conformance/', import.meta.url);
 const kSteps = ['answered', 'failed', 'plan', 'handed_back', 'decide', 'give_back', 'probe', 'probed'];
@@ -125,7 +126,7 @@ for (const row of [...table('away'), ...table('unknown')]) {
 test('what a client rejects with that is no Error is weir being away', async () => {
   const client = Object.assign(new EventEmitter(), { isOpen: true, isReady: true,
     sendCommand: () => Promise.reject('the sentinel went') });
-  const limiter = new Limiter(client, '5/1s');
+  const limiter = new Limiter(new Weir(client, kPatient), '5/1s');
   assert.equal((await limiter.take('k')).source, 'local');
   assert.equal(limiter.state().cause, 'gone');
 });

@@ -3,6 +3,7 @@
 'use strict';
 
 const { spawnSync } = require('node:child_process');
+const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
@@ -33,9 +34,30 @@ function laidOut() {
   return folder;
 }
 
+// Beside the folder of the installed modules: what was built of the same sources once.
+function keptBuild(folder) {
+  const digest = createHash('sha256');
+  for (const source of ['src', 'build.js', 'package.json', 'tsconfig.json']) {
+    const from = path.join(folder, source);
+    const isFolder = fs.statSync(from).isDirectory();
+    const names = isFolder ? fs.readdirSync(from, { recursive: true }).sort().filter((name) => name.endsWith('.ts')) : [''];
+    for (const name of names) digest.update(`${source} ${name}\n`).update(fs.readFileSync(path.join(from, name)));
+  }
+  return path.join(path.dirname(kPackages), `dist-${digest.digest('hex').slice(0, 12)}`);
+}
+
 function build(folder) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['build.js', ...(orders.isWeir ? [] : ['--untyped'])], { cwd: folder, encoding: 'utf8' });
-  if (status !== 0) throw new Error(stdout + stderr);
+  const kept = keptBuild(folder);
+  const dist = path.join(folder, 'dist');
+  if (!fs.existsSync(kept)) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['build.js'], { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stdout + stderr);
+    const whole = fs.mkdtempSync(`${kept}-`);
+    fs.cpSync(dist, whole, { recursive: true });
+    if (!fs.existsSync(kept)) fs.renameSync(whole, kept);
+  } else {
+    fs.cpSync(kept, dist, { recursive: true });
+  }
 }
 
 const words = (error) => String(error?.cause?.message ?? error?.message ?? error).replace(/\s+/g, ' ').slice(0, 600);
@@ -75,7 +97,7 @@ async function main() {
   process.env.WEIR_CONFORMANCE = `${path.resolve(kPackage, '../conformance')}/`;
   const folder = laidOut();
   let isBuilt = false;
-  await check(orders.isWeir ? 'build-and-types' : 'build', () => {
+  await check('build-and-types', () => {
     build(folder);
     isBuilt = true;
   });

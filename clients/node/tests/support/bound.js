@@ -13,7 +13,7 @@ export const kProcesses = 4;
 const kLimits = `TOKENBUCKET ${kRate}/1s CAPACITY ${kBurst}`;
 const kWarmMs = 1500;
 const kAfterMs = 3000;
-const kPauseMs = 20;
+const kPauseMs = 40;
 
 const kSelf = fileURLToPath(import.meta.url);
 const now = () => Number(process.hrtime.bigint()) / 1e6; // one clock for all processes
