@@ -43,7 +43,7 @@ uint64_t first_of_8(const char* from) { return __builtin_bswap64(loaded<uint64_t
 uint64_t first_of_4(const char* from) { return __builtin_bswap32(loaded<uint32_t>(from)); }
 
 // Fewer than eight bytes, at least one, with zeros before them: those add nothing to a sum of 0.
-uint64_t padded(const char* from, size_t count) {
+inline uint64_t padded(const char* from, size_t count) {
   const auto byte = [from](size_t at) { return uint64_t{static_cast<uint8_t>(from[at])}; };
   const auto shift = [count](size_t at) { return 8 * (count - 1 - at); };
   if (count >= 4) return first_of_4(from) << 8 * (count - 4) | first_of_4(from + count - 4);
@@ -56,7 +56,7 @@ bool has_open_brace(uint64_t block) {
   return ((zero_where - kEach) & ~zero_where & kEach << 7) != 0;
 }
 
-unsigned summed(unsigned sum, uint64_t block) {
+inline unsigned summed(unsigned sum, uint64_t block) {
   block ^= uint64_t{sum} << 48;
   const auto part = [block](size_t table) { return kTables[table][block >> 8 * table & 0xff]; };
   return part(0) ^ part(1) ^ part(2) ^ part(3) ^ part(4) ^ part(5) ^ part(6) ^ part(7);

@@ -17,6 +17,7 @@
 #include "server/config/config_access.h"
 #include "server/config/config_faults.h"
 #include "server/config/config_options.h"
+#include "server/config/memory_share.h"
 #include "server/config/secret_files.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"
@@ -53,17 +54,18 @@ void keep_files_private() {
 }
 
 void warn_of_open_secrets(const Config& config) {
-  for (const std::string& line : open_secrets(config)) spdlog::warn("{}", line);
+  for (const std::string& line : open_secrets(config)) log_warning("{}", line);
 }
 
 // Says what bounds the memory, since a bound of somebody else's ends the process without a word.
 void tell_memory(const Config& config) {
   const MemoryLimit limit = memory_limit();
   const bool is_set = config.maxmemory > 0;
-  spdlog::info("maxmemory {}{}: the process may have {} bytes ({})",
-               is_set ? config.maxmemory : limit.bytes / 2, is_set ? "" : ", half of what there is",
-               limit.bytes, limit.source);
-  for (const std::string& fault : config_faults(config, limit.bytes)) spdlog::warn("{}", fault);
+  log_info("maxmemory {}{}: the process may have {} bytes ({})",
+           maxmemory_bytes(config, limit.bytes),
+           is_set ? "" : ", half of what block-cache-size, wal-bytes-max and the program leave",
+           limit.bytes, limit.source);
+  for (const std::string& fault : config_faults(config, limit.bytes)) log_warning("{}", fault);
 }
 
 // What is known of a configuration when its users and certificates have been read.
@@ -79,14 +81,14 @@ std::vector<std::string> faults_when_open(Server& server) {
 }
 
 int fail_to_start(const std::string& message) {
-  spdlog::critical("cannot start: {}", message);
+  log_critical("cannot start: {}", message);
   return 1;
 }
 
 // At once, with whatever the process was doing: nothing that is left to do may count.
 void end_process(const std::string& why) {
-  spdlog::critical("{}; the process ends", why);
-  spdlog::default_logger()->flush();
+  log_critical("{}; the process ends", why);
+  flush_log();
   std::_Exit(1);
 }
 
@@ -105,16 +107,15 @@ int serve(Config config) {
   const auto text_of = [&config](std::string_view option) {
     return value_text(*find_option(option), config);
   };
-  spdlog::info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}",
-               kWeirVersion, getpid(), config.port, config.dir, text_of("storage"),
-               text_of("durability"));
-  if (!descriptors.warning().empty()) spdlog::warn("{}", descriptors.warning());
+  log_info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}", kWeirVersion,
+           getpid(), config.port, config.dir, text_of("storage"), text_of("durability"));
+  if (!descriptors.warning().empty()) log_warning("{}", descriptors.warning());
   warn_of_open_secrets(config);
   tell_memory(config);
   if (const auto checked = check_place(config); !checked) return fail_to_start(checked.error());
   const ServiceManager manager(config.supervised != Supervision::kNo);
   manager.status("opening the data in " + config.dir);
-  spdlog::info("{} time zones", system_zones().names().size());
+  log_info("{} time zones", system_zones().names().size());
   SystemClock clock;
   boost::asio::io_context io(1);
   const auto wake = [&io] { boost::asio::post(io, [] {}); };
@@ -141,10 +142,10 @@ int serve(Config config) {
   server.sessions().set_descriptors(&descriptors);
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
-  for (const std::string& fault : faults_when_open(server)) spdlog::warn("{}", fault);
+  for (const std::string& fault : faults_when_open(server)) log_warning("{}", fault);
   Daemon daemon(&server, &io);
   if (const auto listens = daemon.listen(); !listens) {
-    spdlog::critical("{}", listens.error());
+    log_critical("{}", listens.error());
     return 1;
   }
   write_pid_file(config.pidfile);

@@ -35,11 +35,10 @@ func (l *Limiter) Take(ctx context.Context, key string, options ...CallOption) (
 	if err != nil {
 		return Verdict{}, err
 	}
-	return l.take(ctx, key, settings)
+	return l.take(ctx, l.end(), key, settings)
 }
 
-func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (Verdict, error) {
-	end := l.end()
+func (l *Limiter) take(ctx context.Context, end time.Time, key string, settings callSettings) (Verdict, error) {
 	made, err := l.plan(ctx, key, settings.cost)
 	if err != nil {
 		return Verdict{}, err
@@ -62,7 +61,7 @@ func (l *Limiter) take(ctx context.Context, key string, settings callSettings) (
 		return l.engine.decide(key, settings.cost, settings.upTo, true), nil
 	}
 	if made.back != nil && replies[0].err == nil {
-		l.handedBack(ctx, end, key, made.back, replies[0].value)
+		_ = l.handedBack(ctx, end, key, made.back, replies[0].value)
 	}
 	return l.engine.learn(key, replies[len(replies)-1].value, settings.cost)
 }
@@ -74,28 +73,32 @@ func (l *Limiter) handBackCommand(key string, back *core.HandBack) []any {
 	return l.command("RL.TAKE", key, "COST", costWord(core.Cost{Each: back.Costs}), "ID", back.ID)
 }
 
-// handBack goes in a request of its own before a call that is no take.
-func (l *Limiter) handBack(ctx context.Context, end time.Time, key string, back *core.HandBack) {
+// handBack goes in a request of its own before a call that is no take, and within its time. It is false where weir does not
+// answer: then it is not asked for more, which it would grant beside what was granted here.
+func (l *Limiter) handBack(ctx context.Context, end time.Time, key string, back *core.HandBack) bool {
 	if back == nil {
-		return
+		return true
 	}
-	if replies, answered, err := l.ask(ctx, end, l.handBackCommand(key, back)); err == nil && answered {
-		l.handedBack(ctx, end, key, back, replies[0].value)
+	replies, answered, err := l.ask(ctx, end, l.handBackCommand(key, back))
+	if err != nil || !answered {
+		return err != nil // which the call is told as well
 	}
+	return l.handedBack(ctx, end, key, back, replies[0].value)
 }
 
 // handedBack: of several limits each has its own cost, all or none. Denied, all are charged with the most, up to what is
 // there.
-func (l *Limiter) handedBack(ctx context.Context, end time.Time, key string, back *core.HandBack, reply any) {
+func (l *Limiter) handedBack(ctx context.Context, end time.Time, key string, back *core.HandBack, reply any) bool {
 	fields, _ := numbers(reply, 1)
 	if len(back.Costs) > 1 && (len(fields) == 0 || fields[0] == 0) {
 		most := core.Cost{Each: back.Costs}.Most()
 		_, answered, err := l.ask(ctx, end, l.command("RL.TAKE", key, "COST", most, "UPTO", "ID", back.ID+"u"))
 		if err != nil || !answered {
-			return
+			return err != nil
 		}
 	}
 	l.engine.handedBack(key, back)
+	return true
 }
 
 // Peek is the verdict that Take would give, and changes nothing. Options: Cost, Costs.
@@ -132,25 +135,25 @@ func (l *Limiter) Acquire(ctx context.Context, key string, timeout time.Duration
 }
 
 func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration, settings callSettings) (Verdict, error) {
-	end := time.Now().Add(timeout)
-	if deadline, found := ctx.Deadline(); found && deadline.Before(end) {
-		end = deadline
+	turn := time.Now().Add(timeout) // by when it is to be its turn
+	if deadline, found := ctx.Deadline(); found && deadline.Before(turn) {
+		turn = deadline
 	}
+	end := turn.Add(l.weir.deadline)
 	settings.id = settings.token()
 	for {
 		made, err := l.plan(ctx, key, settings.cost)
 		if err != nil {
 			return Verdict{}, err
 		}
-		if made.asks {
-			l.handBack(ctx, l.end(), key, made.back)
-			verdict, answered, err := l.acquireThere(ctx, key, max(0, time.Until(end)), settings)
+		if made.asks && l.handBack(ctx, earlier(end, l.end()), key, made.back) {
+			verdict, answered, err := l.acquireThere(ctx, end, key, max(0, time.Until(turn)), settings)
 			if answered || err != nil {
 				return verdict, err
 			}
 		}
 		verdict := l.engine.decide(key, settings.cost, false, true)
-		left := time.Until(end)
+		left := time.Until(turn)
 		if verdict.Allowed || verdict.RetryAfter == Never || left <= 0 || verdict.RetryAfter > left {
 			return verdict, nil
 		}
@@ -162,10 +165,17 @@ func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration
 	}
 }
 
-func (l *Limiter) acquireThere(ctx context.Context, key string, left time.Duration,
+func earlier(one, other time.Time) time.Time {
+	if one.Before(other) {
+		return one
+	}
+	return other
+}
+
+func (l *Limiter) acquireThere(ctx context.Context, end time.Time, key string, left time.Duration,
 	settings callSettings) (Verdict, bool, error) {
 	words := append(settings.words(), "TIMEOUT", max(1, left.Round(time.Millisecond).Milliseconds()), "ID", settings.id, "HEADERS")
-	replies, answered, err := l.askAndWait(ctx, l.end().Add(left), true, [][]any{l.command("RL.ACQUIRE", key, words...)})
+	replies, answered, err := l.askAndWait(ctx, end, true, [][]any{l.command("RL.ACQUIRE", key, words...)})
 	if err != nil || !answered {
 		return Verdict{}, false, err
 	}
@@ -187,13 +197,12 @@ func (l *Limiter) Reserve(ctx context.Context, key string, options ...CallOption
 	if err != nil {
 		return Reservation{}, err
 	}
+	end := l.end()
 	made, err := l.plan(ctx, key, settings.cost)
 	if err != nil {
 		return Reservation{}, err
 	}
-	if made.asks {
-		end := l.end()
-		l.handBack(ctx, end, key, made.back)
+	if made.asks && l.handBack(ctx, end, key, made.back) {
 		words := settings.words()
 		if settings.wait >= 0 {
 			words = append(words, "MAXWAIT", settings.wait.Milliseconds())
@@ -206,7 +215,8 @@ func (l *Limiter) Reserve(ctx context.Context, key string, options ...CallOption
 			return l.reserved(key, replies[0].value, settings.cost)
 		}
 	}
-	return l.reserveHere(key, settings), nil
+	booked, verdict := l.engine.book(key, settings.cost, settings.wait)
+	return Reservation{booked, verdict.RetryAfter, 0, verdict.Source}, nil
 }
 
 func (l *Limiter) reserved(key string, reply any, cost core.Cost) (Reservation, error) {
@@ -222,34 +232,35 @@ func (l *Limiter) reserved(key string, reply any, cost core.Cost) (Reservation, 
 	return Reservation{fields[0] == 1, duration(float64(fields[1])), fields[2], BySelf}, nil
 }
 
-func (l *Limiter) reserveHere(key string, settings callSettings) Reservation {
-	verdict := l.engine.decide(key, settings.cost, false, true)
-	wait := verdict.RetryAfter
-	tooLong := settings.wait >= 0 && wait > settings.wait
-	if verdict.Allowed || wait == Never || verdict.Source == ByClosed || len(verdict.Limits) == 0 || tooLong {
-		return Reservation{verdict.Allowed, wait, 0, verdict.Source}
-	}
-	l.engine.charge(key, settings.cost)
-	return Reservation{true, wait, 0, verdict.Source}
-}
-
 // Cancel gives a booking back. It answers how many permits came back: none where it was not weir's, or weir is away.
 func (l *Limiter) Cancel(ctx context.Context, key string, booking Reservation) (int64, error) {
 	if booking.ID == 0 {
 		return 0, nil
 	}
-	reply, _, err := l.ofID(ctx, "RL.CANCEL", key, booking.ID)
+	reply, _, err := l.ofID(ctx, l.end(), "RL.CANCEL", key, booking.ID)
 	return number(reply), err
 }
 
-// ofID is RL.SETTLE, RL.CANCEL, RL.RENEW or RL.RELEASE, each of which may be sent again. It is false where weir does not
-// answer.
-func (l *Limiter) ofID(ctx context.Context, name, key string, id int64, more ...any) (any, bool, error) {
+// ofID is RL.SETTLE, RL.CANCEL or RL.RELEASE, each of which may be sent again. It is false where weir does not answer.
+func (l *Limiter) ofID(ctx context.Context, end time.Time, name, key string, id int64, more ...any) (any, bool, error) {
 	made, err := l.plan(ctx, key, core.Cost{})
 	if err != nil || !made.asks {
 		return nil, false, err
 	}
-	replies, answered, err := l.ask(ctx, l.end(), append([]any{name, key, id}, more...))
+	return l.askOfID(ctx, end, append([]any{name, key, id}, more...))
+}
+
+// renew is asked while weir is away, too, for a lease does not wait for the next probe.
+func (l *Limiter) renew(ctx context.Context, key string, id int64) (any, bool, error) {
+	end := l.end()
+	if _, err := l.plan(ctx, key, core.Cost{}); err != nil { // for a probe
+		return nil, false, err
+	}
+	return l.askOfID(ctx, end, []any{"RL.RENEW", key, id})
+}
+
+func (l *Limiter) askOfID(ctx context.Context, end time.Time, command []any) (any, bool, error) {
+	replies, answered, err := l.ask(ctx, end, command)
 	if err != nil || !answered {
 		return nil, false, err
 	}

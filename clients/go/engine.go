@@ -179,6 +179,21 @@ func (e *engine) decide(key string, cost core.Cost, upTo, charge bool) Verdict {
 		cost = core.Cost{All: min(cost.Of(0), decision.Views[decision.Index].Remaining)}
 		decision = e.core.Decide(key, cost, now, charge)
 	}
+	return e.ofDecision(decision, cost)
+}
+
+// book is a booking without weir, of at most such a wait (below 0: not given): whether there is one, and what a take would
+// have been told.
+func (e *engine) book(key string, cost core.Cost, waitMax time.Duration) (bool, Verdict) {
+	waitMaxMS := float64(waitMax) / float64(time.Millisecond)
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.here++
+	booked, decision := e.core.Book(key, cost, waitMaxMS, nowMS())
+	return booked, e.ofDecision(decision, cost)
+}
+
+func (e *engine) ofDecision(decision core.Decision, cost core.Cost) Verdict {
 	source := Source(e.mode)
 	if e.mode == Strict {
 		source = ByLocal

@@ -36,7 +36,7 @@ func (l *Limiter) Hold(ctx context.Context, key string, estimate int64, options 
 	if settings.lasts <= 0 {
 		settings.lasts = time.Minute
 	}
-	verdict, err := l.take(ctx, key, settings)
+	verdict, err := l.take(ctx, l.end(), key, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +56,15 @@ func (h *Hold) Settle(ctx context.Context, used int64) (bool, error) {
 	if done {
 		return true, nil
 	}
-	return h.limiter.settle(context.WithoutCancel(ctx), h.key, h.estimate, used, h.Verdict)
+	return h.limiter.settle(context.WithoutCancel(ctx), h.limiter.end(), h.key, h.estimate, used, h.Verdict)
 }
 
 // Cancel gives the estimate back, unless the hold is settled.
 func (h *Hold) Cancel(ctx context.Context) (bool, error) { return h.Settle(ctx, 0) }
 
 // settle makes of an estimate what was used. It is false if weir did not get to know.
-func (l *Limiter) settle(ctx context.Context, key string, estimate, used int64, verdict Verdict) (bool, error) {
+func (l *Limiter) settle(ctx context.Context, end time.Time, key string, estimate, used int64,
+	verdict Verdict) (bool, error) {
 	if used < estimate {
 		l.engine.giveBack(key, estimate-used)
 	}
@@ -73,13 +74,17 @@ func (l *Limiter) settle(ctx context.Context, key string, estimate, used int64, 
 		}
 		return true, nil
 	}
+	return l.settleThere(ctx, end, key, used, verdict)
+}
+
+func (l *Limiter) settleThere(ctx context.Context, end time.Time, key string, used int64, verdict Verdict) (bool, error) {
 	switch {
 	case verdict.ID == 0:
 		return true, nil
 	case used == 0:
-		_, answered, err := l.ofID(ctx, "RL.CANCEL", key, verdict.ID)
+		_, answered, err := l.ofID(ctx, end, "RL.CANCEL", key, verdict.ID)
 		return answered, err
 	}
-	_, answered, err := l.ofID(ctx, "RL.SETTLE", key, verdict.ID, used)
+	_, answered, err := l.ofID(ctx, end, "RL.SETTLE", key, verdict.ID, used)
 	return answered, err
 }

@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -12,8 +13,11 @@ import (
 // ErrLeaseLost is the cause of the end of a lease's context.
 var ErrLeaseLost = errors.New("weir: the lease has ended before it was released")
 
-// renewals in the length of a lease.
-const renewals = 3
+const (
+	renewals = 3                     // in the length of a lease
+	soon     = 50 * time.Millisecond // the first pause after a renewal that weir has not answered; each further one is
+	soonMax  = time.Second           // twice as long, but not longer than this
+)
 
 // Lease is one of a CONCURRENCY limit. It renews itself until it is released.
 //
@@ -50,7 +54,7 @@ func (l *Limiter) Lease(ctx context.Context, key string, options ...CallOption) 
 		verdict, err = l.acquire(ctx, key, settings.wait, settings)
 		asked = time.Now()
 	} else {
-		verdict, err = l.take(ctx, key, settings)
+		verdict, err = l.take(ctx, l.end(), key, settings)
 	}
 	if err != nil {
 		return nil, err
@@ -72,8 +76,9 @@ func (l *Limiter) Lease(ctx context.Context, key string, options ...CallOption) 
 // leaseLength is the shortest LEASE among the limits.
 func leaseLength(verdict Verdict) time.Duration {
 	shortest := time.Duration(0)
-	for _, limit := range verdict.Limits {
-		if shortest == 0 || limit.Window < shortest {
+	for index, limit := range verdict.Limits {
+		isLease := index < len(verdict.specs) && verdict.specs[index].Kind == core.KindLeases
+		if isLease && (shortest == 0 || limit.Window < shortest) {
 			shortest = limit.Window
 		}
 	}
@@ -93,43 +98,60 @@ func (l *Lease) Lost() bool { return errors.Is(context.Cause(l.context), ErrLeas
 // Release gives the lease back, once.
 func (l *Lease) Release() {
 	l.once.Do(func() {
+		end := l.limiter.end()
 		close(l.over)
-		<-l.ended
 		l.lose(context.Canceled)
 		l.limiter.engine.giveBack(l.key, l.cost.All)
 		if l.Verdict.ID != 0 {
-			_, _, _ = l.limiter.ofID(context.WithoutCancel(l.context), "RL.RELEASE", l.key, l.Verdict.ID)
+			_, _, _ = l.limiter.ofID(context.WithoutCancel(l.context), end, "RL.RELEASE", l.key, l.Verdict.ID)
 		}
+		<-l.ended // a renewal under way began before, and so ends before
 	})
 }
 
 func (l *Lease) renewOn() {
 	defer close(l.ended)
-	ticker := time.NewTicker(max(time.Millisecond, l.length/renewals))
-	defer ticker.Stop()
+	var missed time.Duration // the next pause, where weir has not answered
 	for {
 		select {
 		case <-l.over:
 			return
-		case <-ticker.C:
+		case <-time.After(l.pause(missed)):
 		}
-		if !l.renew() {
+		answered, runs := l.renew()
+		switch {
+		case !runs:
 			l.lose(ErrLeaseLost)
 			return
+		case answered:
+			missed = 0
+		default:
+			missed = min(max(soon, 2*missed), soonMax)
 		}
 	}
 }
 
-// renew is false if the lease has ended. It is true while weir is away and the lease still runs.
-func (l *Lease) renew() bool {
+// pause is until the next renewal; none after a miss ends after the lease.
+func (l *Lease) pause(missed time.Duration) time.Duration {
+	third := max(time.Millisecond, l.length/renewals)
+	if missed == 0 {
+		return third
+	}
+	jittered := time.Duration(float64(missed) * (0.8 + 0.4*rand.Float64()))
+	return max(0, min(jittered, third, l.length-time.Since(l.renewed)))
+}
+
+// renew answers whether weir has renewed the lease, and whether it still runs. What weir has not answered, and a fault of
+// the program, loses it at its end.
+func (l *Lease) renew() (answered, runs bool) {
 	began := time.Now()
-	permits, answered, err := l.limiter.ofID(context.WithoutCancel(l.context), "RL.RENEW", l.key, l.Verdict.ID)
+	permits, answered, err := l.limiter.renew(context.WithoutCancel(l.context), l.key, l.Verdict.ID)
 	switch {
 	case err == nil && answered && number(permits) > 0:
 		l.renewed = began
-		return true
+		return true, true
 	case err == nil && answered:
-		return false
+		return true, false
 	}
-	return time.Since(l.renewed) < l.length
+	return false, time.Since(l.renewed) < l.length
 }

@@ -47,7 +47,7 @@ func (l *Lots) Take(ctx context.Context, key string, options ...CallOption) (Ver
 		}
 		cost = settings.cost.All
 	}
-	var end time.Time
+	var end time.Time // of a call that its lot does not decide
 	for {
 		lot, err := l.lotOf(key)
 		if err != nil {
@@ -55,14 +55,14 @@ func (l *Lots) Take(ctx context.Context, key string, options ...CallOption) (Ver
 		}
 		now := time.Now()
 		verdict, done, filling, mine := lot.take(cost, now)
+		if end.IsZero() && !done {
+			end = now.Add(l.limiter.weir.deadline)
+		}
 		switch {
 		case done:
 			return verdict, nil
 		case mine:
-			return l.fill(ctx, key, lot, cost)
-		case end.IsZero():
-			end = now.Add(l.limiter.weir.deadline)
-			fallthrough
+			return l.fill(ctx, end, key, lot, cost)
 		case now.Before(end):
 			timer := time.NewTimer(end.Sub(now))
 			select {
@@ -110,20 +110,20 @@ func (l *Lots) lotOf(key string) (*lot, error) {
 }
 
 // fill takes a lot, of which the call takes its cost.
-func (l *Lots) fill(ctx context.Context, key string, lot *lot, cost int64) (Verdict, error) {
+func (l *Lots) fill(ctx context.Context, end time.Time, key string, lot *lot, cost int64) (Verdict, error) {
 	rest, size := lot.begin(l.sizeMax(), cost)
 	defer lot.filled()
 	l.giveBack(key, rest)
 	asked := time.Now()
 	settings := callSettings{cost: core.Cost{All: size}, upTo: size > cost, lasts: max(time.Second, 8*l.block)}
-	verdict, err := l.limiter.take(ctx, key, settings)
+	verdict, err := l.limiter.take(ctx, end, key, settings)
 	if err != nil {
 		return Verdict{}, err
 	}
 	defer l.watch(key, lot, 2*l.block)
 	if verdict.Allowed && verdict.Granted < cost { // too little for this call: it goes to the next ones
 		lot.put(verdict, asked.Add(l.lasts(verdict)), 0)
-		return l.limiter.take(ctx, key, callSettings{cost: core.Cost{All: cost}})
+		return l.limiter.take(ctx, end, key, callSettings{cost: core.Cost{All: cost}})
 	}
 	if !verdict.Allowed {
 		lasts := l.block
@@ -182,6 +182,6 @@ func (l *Lots) giveBack(key string, rest rest) {
 		return
 	}
 	go func() {
-		_, _ = l.limiter.settle(context.Background(), key, rest.taken, rest.taken-rest.left, rest.verdict)
+		_, _ = l.limiter.settle(context.Background(), l.limiter.end(), key, rest.taken, rest.taken-rest.left, rest.verdict)
 	}()
 }

@@ -95,11 +95,12 @@ func TestLotsWhileWeirIsAway(t *testing.T) {
 	}
 	server.Kill()
 	var longest time.Duration
-	for range 20000 {
-		begin := time.Now()
-		verdict := must[weir.Verdict](t)(lots.Take(ctx, "k"))
-		longest = max(longest, time.Since(begin))
-		equal(t, "allowed", verdict.Allowed, true)
+	for range 200 {
+		watch := weirtest.Watch()
+		for range 100 {
+			equal(t, "allowed", must[weir.Verdict](t)(lots.Take(ctx, "k")).Allowed, true)
+		}
+		longest = max(longest, watch.Taken())
 	}
 	if longest > deadline+slack {
 		t.Errorf("a call took %v", longest)

@@ -72,10 +72,7 @@ func TakeAll(ctx context.Context, parts ...Part) (Verdicts, error) {
 		if err != nil {
 			return Verdicts{}, err
 		}
-		asks = asks && made.asks
-		if made.asks {
-			part.Limiter.handBack(ctx, end, part.Key, made.back)
-		}
+		asks = made.asks && part.Limiter.handBack(ctx, end, part.Key, made.back) && asks
 	}
 	if !asks {
 		return decideAll(parts), nil
@@ -83,7 +80,7 @@ func TakeAll(ctx context.Context, parts ...Part) (Verdicts, error) {
 	replies, answered, err := parts[0].Limiter.ask(ctx, end, takeAllCommand(parts))
 	switch {
 	case err != nil && isCrossSlot(err):
-		return takeOneByOne(ctx, parts)
+		return takeOneByOne(ctx, end, parts)
 	case err != nil:
 		return Verdicts{}, err
 	case !answered:
@@ -163,11 +160,11 @@ func waitsLonger(verdict, before Verdict) bool {
 	return before.RetryAfter != Never && (verdict.RetryAfter == Never || verdict.RetryAfter > before.RetryAfter)
 }
 
-func takeOneByOne(ctx context.Context, parts []Part) (Verdicts, error) {
+func takeOneByOne(ctx context.Context, end time.Time, parts []Part) (Verdicts, error) {
 	made := Verdicts{Allowed: true, Index: -1}
 	var failed error
 	for index, part := range parts {
-		verdict, err := part.Limiter.take(ctx, part.Key, callSettings{cost: part.cost(), lasts: slotHold})
+		verdict, err := part.Limiter.take(ctx, end, part.Key, callSettings{cost: part.cost(), lasts: slotHold})
 		if err != nil {
 			failed, made.Allowed = err, false
 			break
@@ -178,18 +175,28 @@ func takeOneByOne(ctx context.Context, parts []Part) (Verdicts, error) {
 			break
 		}
 	}
-	after := context.WithoutCancel(ctx)
-	for index, verdict := range made.Each {
+	return made, errors.Join(failed, made.settle(context.WithoutCancel(ctx), end, parts))
+}
+
+// settle settles what is held, or gives it back where one denies. What weir does not answer by the end is sent once more
+// beside the call.
+func (v Verdicts) settle(ctx context.Context, end time.Time, parts []Part) error {
+	var failed error
+	for index, verdict := range v.Each {
 		part, used := parts[index], int64(0)
-		if made.Allowed {
+		if v.Allowed {
 			used = part.cost().All
 		}
 		if !verdict.Allowed {
 			continue
 		}
-		if _, err := part.Limiter.settle(after, part.Key, part.cost().All, used, verdict); err != nil && failed == nil {
+		done, err := part.Limiter.settle(ctx, end, part.Key, part.cost().All, used, verdict)
+		if err != nil && failed == nil {
 			failed = err
 		}
+		if err == nil && !done {
+			go part.Limiter.settleThere(ctx, part.Limiter.end(), part.Key, used, verdict)
+		}
 	}
-	return made, failed
+	return failed
 }

@@ -180,7 +180,7 @@ void Acl::begin_session(Session& session) const {
   if (name.empty() || needs_.config->tls_auth_clients_user == TlsAuthClientsUser::kOff) return;
   const std::shared_ptr<User> user = users_.find(name);
   if (user != nullptr && user->enabled()) return session.client().set_user(user, true);
-  spdlog::debug("client {}: its certificate's name is that of no user who may log in", session.id);
+  log_debug("client {}: its certificate's name is that of no user who may log in", session.id);
 }
 
 std::shared_ptr<const User> Acl::find(std::string_view name, std::string_view password) const {
@@ -289,7 +289,7 @@ Result<void, std::string> Acl::save() const {
   if (path.empty()) return std::string(kNoFile);
   const int failure = replace_file(path, users_.text());
   if (failure == 0) return {};
-  spdlog::warn("the users could not be saved to {}: {}", path, std::strerror(failure));
+  log_warning("the users could not be saved to {}: {}", path, std::strerror(failure));
   return std::string(kSaveError);
 }
 

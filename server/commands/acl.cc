@@ -86,8 +86,8 @@ void acl_setuser(Call& call) {
   const auto set =
       server_of(call).acl().set_user(name, words_of(call.args.subspan(3)), call.session);
   if (set)
-    spdlog::info("user {} changed by client {} ({})", name, call.session.id,
-                 call.session.client().peer().address);
+    log_info("user {} changed by client {} ({})", name, call.session.id,
+             call.session.client().peer().address);
   reply_done(call, set);
 }
 
@@ -99,8 +99,8 @@ void acl_deluser(Call& call) {
   for (const std::string_view name : names) {
     if (!server_of(call).acl().delete_user(name, call.session)) continue;
     ++deleted;
-    spdlog::info("user {} deleted by client {} ({})", name, call.session.id,
-                 call.session.client().peer().address);
+    log_info("user {} deleted by client {} ({})", name, call.session.id,
+             call.session.client().peer().address);
   }
   call.reply.integer(deleted);
 }

@@ -69,8 +69,8 @@ void config_set_command(Call& call) {
   server_of(call).config() = std::move(next);
   server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
-    spdlog::info("option {} changed by client {} ({})", name, call.session.id,
-                 call.session.client().peer().address);
+    log_info("option {} changed by client {} ({})", name, call.session.id,
+             call.session.client().peer().address);
   }
   call.reply.status("OK");
 }
@@ -79,12 +79,12 @@ void config_rewrite_command(Call& call) {
   Config wanted = server_of(call).config();
   wanted.users = server_of(call).acl().lines_to_rewrite();
   if (const auto written = config_rewrite(wanted); !written) {
-    spdlog::warn("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
-                 call.session.client().peer().address, written.error());
+    log_warning("CONFIG REWRITE by client {} ({}) failed: {}", call.session.id,
+                call.session.client().peer().address, written.error());
     return call.reply.error(written.error());
   }
-  spdlog::info("{} rewritten by client {} ({})", server_of(call).config().config_file,
-               call.session.id, call.session.client().peer().address);
+  log_info("{} rewritten by client {} ({})", server_of(call).config().config_file, call.session.id,
+           call.session.client().peer().address);
   call.reply.status("OK");
 }
 

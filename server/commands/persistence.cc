@@ -75,7 +75,7 @@ void shutdown(Call& call) {
         [&] { server_of(call).turn().commit_early(); });
     if (!made && !options->force) return call.reply.error(made.error());
   }
-  spdlog::info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
+  log_info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
   server_of(call).shutdown.requested = true;
   server_of(call).scripting().busy.kill();  // if one runs, it has no time any more
   call.session.close_after_reply();

@@ -90,6 +90,7 @@ struct Config {
   int64_t metrics_port = 0;  // of HTTP; 0: none
   std::vector<std::string> metrics_bind = {"127.0.0.1"};
   int64_t metrics_tls_port = 0;            // 0: none
+  bool metrics_tls_auth_clients = true;    // as tls_auth_clients says; else nobody is asked
   std::vector<std::string> metrics_hosts;  // beside addresses and localhost
   bool metrics_auth = false;
   int64_t http_port = 0;  // 0: none
@@ -189,6 +190,7 @@ struct Config {
   std::string pidfile;  // "": none
   Supervision supervised = Supervision::kNo;
   int64_t hz = 10;
+  bool watch_files = false;
   int64_t slowlog_log_slower_than = 10000;  // microseconds; 0: all, -1: none
   int64_t slowlog_max_len = 128;
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: nothing is sampled

@@ -30,10 +30,17 @@ Answer metrics(Server& server, const Question& question) {
 
 Answer health(Server&, const Question&) { return {.body = "alive\n"}; }
 
-Answer readiness(Server& server, const Question&) {
-  const std::string reason = unready_reason(server);
-  if (reason.empty()) return {.body = "ready\n"};
+Answer probed(std::string_view well, const std::string& reason) {
+  if (reason.empty()) return {.body = std::string(well) + "\n"};
   return {.status = 503, .body = reason + "\n"};
+}
+
+Answer readiness(Server& server, const Question&) {
+  return probed("ready", unready_reason(server));
+}
+
+Answer service(Server& server, const Question&) {
+  return probed("serves", unserving_reason(server));
 }
 
 struct Page {
@@ -42,8 +49,10 @@ struct Page {
   bool only_metrics = false;  // of metrics-port
 };
 
-constexpr Page kPages[] = {
-    {"/metrics", metrics, true}, {"/healthz", health}, {"/readyz", readiness}};
+constexpr Page kPages[] = {{"/metrics", metrics, true},
+                           {"/healthz", health},
+                           {"/readyz", readiness},
+                           {"/serves", service}};
 
 bool only_reads(const Question& question) {
   return question.method == "GET" || question.method == "HEAD";

@@ -3,7 +3,10 @@
 //     GET /          the page for people, and its parts (page.h); on metrics-port alone
 //     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md); likewise
 //     GET /healthz   200 as long as the process answers at all
-//     GET /readyz    200 if commands that write are served, else 503 and why not
+//     GET /readyz    200 if commands that write are served, or if this is a standby of a shard that
+//                    follows; else 503 and why not
+//     GET /serves    200 if requests for data are served: at the one member of a shard that does,
+//                    and at a server of no shard; else 503
 //
 // HEAD is as GET, without the body. An answer that is an error is one line of text that says what
 // was wrong and what there is.

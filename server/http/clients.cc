@@ -44,8 +44,8 @@ void Clients::end_overdue() {
   const int64_t now_ns = server_.clock().steady_ns();
   for (const Pace* next : all_) {
     if (next->session->dead() || now_ns <= next->until_ns) continue;
-    spdlog::debug("client {} ({}) closed: its request or its answer took too long",
-                  next->session->id, next->session->client().peer().address);
+    log_debug("client {} ({}) closed: its request or its answer took too long", next->session->id,
+              next->session->client().peer().address);
     server_.sessions().kill(next->session);
   }
 }
@@ -59,8 +59,8 @@ void Clients::note_gate_error(std::string_view error) {
   }
   logged_ns_ = now_ns;
   const uint64_t others = std::exchange(unlogged_, 0);
-  spdlog::warn("the gate has no verdict: {}{}", algorithms::shown(error),
-               others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
+  log_warning("the gate has no verdict: {}{}", algorithms::shown(error),
+              others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
 }
 
 std::function<size_t()> of_requests(Server* server) {

@@ -55,7 +55,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
 Result<void, std::string> Daemon::listen() {
   if (auto opened = listener_.open(); !opened) return opened;
   const std::string where = "ready to accept connections on " + listener_.addresses();
-  spdlog::info("{}", where);
+  log_info("{}", where);
   service_manager_.ready(where);
   return {};
 }
@@ -235,9 +235,10 @@ void Daemon::serve_while_busy() {
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
   if (!uses_tls(peer.type)) return begin_session(std::move(stream), std::move(peer));
+  const bool is_asked = !is_for_metrics(peer.type) || server_.config().metrics_tls_auth_clients;
   const auto clients = static_cast<int64_t>(server_.sessions().count() + handshakes_.count());
   if (clients < server_.config().maxclients)
-    return handshakes_.begin(std::move(stream), std::move(peer));
+    return handshakes_.begin(std::move(stream), std::move(peer), is_asked);
   ++server_.report().stats.connections_rejected;  // a line of text would be no TLS
 }
 
@@ -301,7 +302,7 @@ void Daemon::wait_for_signal() {
     if (signal == SIGHUP) {
       reload_due_ = true;  // between turns: a script may be running now
     } else {
-      spdlog::info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+      log_info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
       stopping_ = true;
     }
     wait_for_signal();
@@ -335,10 +336,10 @@ int Daemon::drain() {
   flush_touched();
   abandon_connections();
   if (!status.ok()) {
-    spdlog::error("stopped, but the last changes may be lost: {}", status.message());
+    log_error("stopped, but the last changes may be lost: {}", status.message());
     return 1;
   }
-  spdlog::info("stopped, everything is on disk up to turn {}", server_.keys().turn());
+  log_info("stopped, everything is on disk up to turn {}", server_.keys().turn());
   return 0;
 }
 

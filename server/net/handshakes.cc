@@ -43,7 +43,7 @@ Handshakes::Handshakes(boost::asio::io_context* io, Clock* clock, Tls* tls, OnDo
 
 Handshakes::~Handshakes() = default;
 
-void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer) {
+void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer, bool is_asked) {
   if (pending_.size() >= kPendingMax && !make_room()) {
     ++tls_.metrics.failed;
     return log_failure(peer, "too many others are not over");
@@ -54,6 +54,7 @@ void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer) {
                 .peer = std::move(peer),
                 .began_ns = clock_.steady_ns(),
                 .ready_in = round_ + 1});
+  if (!is_asked) at->second.stream->ask_no_certificate();
   tls_.metrics.pending = pending_.size();
   watch(at, EPOLL_CTL_ADD);
 }
@@ -143,8 +144,8 @@ void Handshakes::log_failure(const Peer& peer, std::string_view why) {
   }
   logged_ns_ = now_ns;
   const uint64_t others = std::exchange(unlogged_, 0);
-  spdlog::warn("tls: the handshake of {} has failed: {}{}", peer.address, why,
-               others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
+  log_warning("tls: the handshake of {} has failed: {}{}", peer.address, why,
+              others == 0 ? "" : " (and " + std::to_string(others) + " others before)");
 }
 
 void Handshakes::wake_loop() {

@@ -44,8 +44,9 @@ class Handshakes {
   Handshakes(boost::asio::io_context* io, Clock* clock, Tls* tls, OnDone on_done);
   ~Handshakes();
 
-  // Begins one, with the context that `tls` has now.
-  void begin(std::unique_ptr<ByteStream> stream, Peer peer);
+  // Begins one, with the context that `tls` has now. A peer that is not asked shows no certificate,
+  // whatever the context says.
+  void begin(std::unique_ptr<ByteStream> stream, Peer peer, bool is_asked = true);
   // Goes on with those that can.
   void step();
   bool empty() const { return pending_.empty(); }

@@ -184,7 +184,7 @@ Result<void, std::string> Listener::open_tcp(std::string address, int64_t port,
   if (opened) return opened;
   tcp_sockets_.pop_back();
   if (!optional) return opened;
-  spdlog::info("{} (optional, skipped)", opened.error());
+  log_info("{} (optional, skipped)", opened.error());
   return {};
 }
 
@@ -246,9 +246,9 @@ void Listener::note_pause(ListeningSocket<Protocol>* listening, const error_code
   if (listening->pauses == error.failed()) return;
   listening->pauses = error.failed();
   if (error) {
-    spdlog::warn("a connection could not be accepted: {}; trying again and again", error.message());
+    log_warning("a connection could not be accepted: {}; trying again and again", error.message());
   } else {
-    spdlog::warn("connections are accepted again");
+    log_warning("connections are accepted again");
   }
 }
 

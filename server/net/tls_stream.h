@@ -27,6 +27,10 @@ class TlsStream final : public ByteStream {
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
+  // Asks the peer for no certificate, whatever the context says. Its session is not resumed where
+  // one is asked for. To be called before handshake().
+  void ask_no_certificate();
+
   enum class Progress {
     kDone,
     kWantsRead,   // call again when the descriptor is readable

@@ -3,6 +3,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -31,6 +32,22 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
       return spdlog::level::off;
   }
   return spdlog::level::info;
+}
+
+spdlog::level::level_enum spdlog_level(EventLevel level) {
+  switch (level) {
+    case EventLevel::kDebug:
+      return spdlog::level::debug;
+    case EventLevel::kInfo:
+      return spdlog::level::info;
+    case EventLevel::kWarning:
+      return spdlog::level::warn;
+    case EventLevel::kError:
+      return spdlog::level::err;
+    case EventLevel::kCritical:
+      return spdlog::level::critical;
+  }
+  return spdlog::level::critical;
 }
 
 // Stands for an event's text in the pattern of a line.
@@ -89,5 +106,19 @@ Result<void, std::string> reopen_log() {
 }
 
 void set_log_level(LogLevel level) { spdlog::default_logger()->set_level(spdlog_level(level)); }
+
+void flush_log() { spdlog::default_logger()->flush(); }
+
+// As spdlog does, it loses a line for which there is no memory.
+void write_log(EventLevel level, fmt::string_view format, fmt::format_args args) {
+  spdlog::logger& log = *spdlog::default_logger_raw();
+  if (!log.should_log(spdlog_level(level))) return;
+  try {
+    fmt::memory_buffer text;
+    fmt::vformat_to(fmt::appender(text), format, args);
+    log.log(spdlog_level(level), spdlog::string_view_t(text.data(), text.size()));
+  } catch (const std::exception&) {
+  }
+}
 
 }  // namespace weir::server

@@ -4,7 +4,7 @@
 // servers. So each line passes log_text() on its way out.
 #pragma once
 
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <string_view>
@@ -23,5 +23,40 @@ Result<void, std::string> start_log(const std::string& path, LogLevel level);
 // in the old file.
 Result<void, std::string> reopen_log();
 void set_log_level(LogLevel level);
+// Sends what is still in memory to the file.
+void flush_log();
+
+// How much an event matters.
+enum class EventLevel { kDebug, kInfo, kWarning, kError, kCritical };
+
+// Writes a line whose text `format` and its arguments make, in fmt's syntax. One function serves
+// all callers, since what formats takes long to compile.
+void write_log(EventLevel level, fmt::string_view format, fmt::format_args args);
+
+template <typename... Args>
+void log_event(EventLevel level, fmt::format_string<Args...> format, Args&&... args) {
+  write_log(level, format, fmt::make_format_args(args...));
+}
+
+template <typename... Args>
+void log_debug(fmt::format_string<Args...> format, Args&&... args) {
+  write_log(EventLevel::kDebug, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void log_info(fmt::format_string<Args...> format, Args&&... args) {
+  write_log(EventLevel::kInfo, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void log_warning(fmt::format_string<Args...> format, Args&&... args) {
+  write_log(EventLevel::kWarning, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void log_error(fmt::format_string<Args...> format, Args&&... args) {
+  write_log(EventLevel::kError, format, fmt::make_format_args(args...));
+}
+template <typename... Args>
+void log_critical(fmt::format_string<Args...> format, Args&&... args) {
+  write_log(EventLevel::kCritical, format, fmt::make_format_args(args...));
+}
 
 }  // namespace weir::server

@@ -30,7 +30,7 @@ bool ServiceManager::listens() const { return wanted_ && std::getenv("NOTIFY_SOC
 void ServiceManager::tell(const std::string& state) const {
   if (!listens()) return;
   const int told = sd_notify(0, state.c_str());
-  if (told < 0) spdlog::warn("the service manager could not be told: {}", std::strerror(-told));
+  if (told < 0) log_warning("the service manager could not be told: {}", std::strerror(-told));
 }
 
 }  // namespace weir::server

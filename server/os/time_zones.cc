@@ -80,9 +80,9 @@ class SystemZones : public ZoneSource {
   std::optional<ZoneTable> load(const std::string& name) override {
     try {
       if (auto table = whole_table(name)) return table;
-      spdlog::warn("the time zone {} cannot be used: its file makes no sense", name);
+      log_warning("the time zone {} cannot be used: its file makes no sense", name);
     } catch (const std::exception& error) {
-      spdlog::warn("the time zone {} cannot be used: {}", name, error.what());
+      log_warning("the time zone {} cannot be used: {}", name, error.what());
     }
     return std::nullopt;
   }
@@ -96,7 +96,7 @@ class SystemZones : public ZoneSource {
       std::ranges::sort(names_);
     } catch (const std::exception& error) {
       names_.clear();
-      spdlog::warn("no time zones, so FIXED takes no ZONE: {}", error.what());
+      log_warning("no time zones, so FIXED takes no ZONE: {}", error.what());
     }
   }
 

@@ -79,7 +79,7 @@ void Monitors::drop_after(const Savepoint& savepoint) {
 void Monitors::end_all() {
   for (Session* session : sessions_) {
     if (session->dead()) continue;
-    spdlog::warn(
+    log_warning(
         "Client id={} addr={} closed for overcoming of output buffer limits: one command made more "
         "than {} bytes for MONITOR (client-output-buffer-limit, maxmemory-clients)",
         session->id, session->client().peer().address, bytes_max());

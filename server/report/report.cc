@@ -31,7 +31,7 @@ void Report::note_error_reply(std::string_view line) {
 
 void Report::note_internal_error(std::string_view what) {
   ++stats.internal_errors;
-  spdlog::error("a command met a bug and was taken back: {}", what);
+  log_error("a command met a bug and was taken back: {}", what);
 }
 
 void Report::note_latency(std::string_view event, int64_t duration_ns) {
@@ -41,7 +41,7 @@ void Report::note_latency(std::string_view event, int64_t duration_ns) {
 void Report::note_held(std::string_view phase, int64_t duration_ns) {
   note_latency(phase, duration_ns);
   const std::string line = loop.note(phase, duration_ns, loop.since_ns());
-  if (!line.empty()) spdlog::warn("{}", line);
+  if (!line.empty()) log_warning("{}", line);
 }
 
 void Report::note_turn(int64_t duration_ns) {

@@ -13,8 +13,8 @@ Result<void, std::string> Tls::load(const Config& config) {
   context_ = std::move(*made);
   file_ = config.tls_cert_file;
   look_again_s_ = 0;
-  spdlog::info("tls: the certificate {} has {}", config.tls_cert_file,
-               context_->describe_certificate());
+  log_info("tls: the certificate {} has {}", config.tls_cert_file,
+           context_->describe_certificate());
   return {};
 }
 
@@ -23,9 +23,9 @@ void Tls::look_at_the_end(int64_t now_s) {
   look_again_s_ = now_s + kSPerDay;
   const int64_t left_s = context_->not_after_s() - now_s;
   if (left_s > kWarnedS) return;
-  spdlog::log(left_s < 0 ? spdlog::level::err : spdlog::level::warn,
-              "tls: the certificate {} has {}: put a new one in its place and send SIGHUP", file_,
-              context_->describe_certificate());
+  log_event(left_s < 0 ? EventLevel::kError : EventLevel::kWarning,
+            "tls: the certificate {} has {}: put a new one in its place and send SIGHUP", file_,
+            context_->describe_certificate());
 }
 
 }  // namespace weir::server

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "storage/memtable/elements_index.h"
 #include "storage/memtable/entry_memory.h"
+#include "storage/memtable/open_lists.h"
 #include "storage/memtable/turn_in_progress.h"
 
 namespace weir::storage {
@@ -24,6 +26,13 @@ void append(const std::vector<ListName>& lists, std::vector<ListName>* to) {
 }
 
 }  // namespace
+
+Reclaimer::Reclaimer(WorkingSet* set, WriteBack* write_back)
+    : set_(*set), write_back_(*write_back) {}
+
+Reclaimer::~Reclaimer() = default;
+
+void Reclaimer::close(std::unique_ptr<ElementsIndex> list) { closed_.push_back(std::move(list)); }
 
 void Reclaimer::mark_dirty(Table* table, Entry* entry) {
   if (entry->has(Entry::kDirty)) return;

@@ -62,19 +62,20 @@
 #include <vector>
 
 #include "storage/format/header.h"
-#include "storage/memtable/elements_index.h"
-#include "storage/memtable/open_lists.h"
 #include "storage/memtable/working_set.h"
 #include "storage/memtable/write_back.h"
 #include "storage/store/store.h"
 
 namespace weir::storage {
 
+class ElementsIndex;
+class OpenLists;
 class TurnInProgress;
 
 class Reclaimer {
  public:
-  Reclaimer(WorkingSet* set, WriteBack* write_back) : set_(*set), write_back_(*write_back) {}
+  Reclaimer(WorkingSet* set, WriteBack* write_back);
+  ~Reclaimer();
 
   // What dies.
   // A header has expired; its entry holds its value and is not present any more.
@@ -114,7 +115,7 @@ class Reclaimer {
   // Closes a header's lists when the header leaves memory, so that its elements can follow.
   void close_lists(Table* table, const Entry* header);
   // Destroys the index of a list that is not open any more, later.
-  void close(std::unique_ptr<ElementsIndex> list) { closed_.push_back(std::move(list)); }
+  void close(std::unique_ptr<ElementsIndex> list);
 
   // The work. Lists wait for reclaim_some(), indexes for shrink_closed().
   bool lists_wait() const { return !expired_.empty() || !reclaimable_.empty(); }

@@ -13,8 +13,10 @@ constexpr uint16_t kUnitedEntriesMax = 128;
 
 }  // namespace
 
-Segments::Segments(bool of_elements)
-    : child_bits_max_(of_elements ? kChildBitsMaxOfElements : kChildBitsMax), root_(new Directory) {
+Segments::Segments(bool of_elements, PartialCount* bytes)
+    : child_bits_max_(of_elements ? kChildBitsMaxOfElements : kChildBitsMax),
+      root_(new Directory),
+      bytes_(bytes) {
   if (of_elements) root_->bits_max = kRootBitsMaxOfElements;
   auto* segment = new Segment;
   segment->hashed = of_elements;
@@ -81,8 +83,8 @@ void Segments::resize_buckets(Segment* segment, uint8_t bits) {
       entry = next;
     }
   }
-  bytes_ += segment->bucket_count() * sizeof(Entry*);
-  bytes_ -= old_count * sizeof(Entry*);
+  bytes_->add(segment->bucket_count() * sizeof(Entry*));
+  bytes_->subtract(old_count * sizeof(Entry*));
   std::free(old);
 }
 
@@ -128,7 +130,7 @@ void Segments::divide(Directory* directory, Segment* segment) {
   segment->dirty = nullptr;
   segment->count = 0;
   const uint8_t bits = std::max<uint8_t>(segment->bucket_bits - 1, kBucketBitsMin);
-  bytes_ -= old_count * sizeof(Entry*);
+  bytes_->subtract(old_count * sizeof(Entry*));
   resize_buckets(segment, bits);
   resize_buckets(upper, bits);
   for (size_t i = 0; i < old_count; ++i) {
@@ -196,7 +198,7 @@ Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
         entry = next;
       }
     }
-    bytes_ -= old_counts[half] * sizeof(Entry*);
+    bytes_->subtract(old_counts[half] * sizeof(Entry*));
     std::free(old[half]);
   }
   if (nearby_ == upper) nearby_ = nullptr;

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "storage/memtable/entry.h"
+#include "storage/memtable/partial_count.h"
 
 namespace weir::storage {
 
@@ -58,7 +59,8 @@ struct Segment {
 class Segments {
  public:
   // One segment without entries, whose entries are to be elements or not.
-  explicit Segments(bool of_elements);
+  // What all buckets take is counted in `bytes`.
+  Segments(bool of_elements, PartialCount* bytes);
   ~Segments();
   Segments(const Segments&) = delete;
   Segments& operator=(const Segments&) = delete;
@@ -90,8 +92,6 @@ class Segments {
     if (segment->count == 0) unite(segment);
   }
 
-  // What all buckets take.
-  size_t bytes() const { return bytes_; }
   // Destroys segments and their entries with about `units` work units, and answers whether any are
   // left. From then on only this and the destructor may be called.
   bool shrink(size_t units);
@@ -151,7 +151,7 @@ class Segments {
   // The segment of a table of elements found last, because neighbours are asked for one after the
   // other and the way down to a long list's segments is long. Null when that segment is gone.
   mutable Segment* nearby_ = nullptr;
-  size_t bytes_ = 0;
+  PartialCount* bytes_;
 };
 
 }  // namespace weir::storage

@@ -8,8 +8,11 @@
 
 namespace weir::storage {
 
-Table::Table(Generation generation)
-    : generation_(generation), segments_(holds_elements(generation)) {
+Table::Table(Generation generation, Totals* totals)
+    : generation_(generation),
+      bytes_(totals == nullptr ? nullptr : &totals->bytes),
+      dirty_bytes_(totals == nullptr ? nullptr : &totals->dirty_bytes),
+      segments_(holds_elements(generation), &bytes_) {
   if (holds_elements(generation)) open = std::make_unique<OpenLists>();
 }
 
@@ -46,7 +49,7 @@ Entry* Table::insert(KeyOrder key_order, std::string_view key, size_t value_byte
   *bucket = entry;
   ++segment->count;
   ++entries_;
-  bytes_ += block_bytes(entry);
+  bytes_.add(block_bytes(entry));
   return entry;
 }
 
@@ -58,7 +61,7 @@ void Table::erase(Entry* entry) {
   *link = entry->next;
   --segment->count;
   --entries_;
-  bytes_ -= footprint(entry);
+  bytes_.subtract(footprint(entry));
   free_entry(entry);
   segments_.give_back_room(segment);
 }
@@ -66,8 +69,8 @@ void Table::erase(Entry* entry) {
 // Counts a change of what an entry has outside its block: `before` bytes until now.
 void Table::note_outside(const Entry* entry, size_t before) {
   const size_t grown = outside_bytes(entry) - before;  // modulo 2^64: it may have shrunk
-  bytes_ += grown;
-  if (entry->has(Entry::kDirty)) dirty_bytes_ += grown;
+  bytes_.add(grown);
+  if (entry->has(Entry::kDirty)) dirty_bytes_.add(grown);
 }
 
 void Table::set_value(Entry* entry, std::string_view value, bool keep_outside) {
@@ -99,7 +102,7 @@ void Table::mark_dirty(Entry* entry) {
   entry->dirty_next = segment->dirty;
   segment->dirty = entry;
   ++dirty_;
-  dirty_bytes_ += footprint(entry);
+  dirty_bytes_.add(footprint(entry));
 }
 
 // Makes a segment's dirty entries from `first` to `last` clean, and appends them to `taken` if that
@@ -116,7 +119,7 @@ size_t Table::unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last,
     *link = entry->dirty_next;
     entry->dirty_next = nullptr;
     entry->flags &= static_cast<uint8_t>(~Entry::kDirty);
-    dirty_bytes_ -= footprint(entry);
+    dirty_bytes_.subtract(footprint(entry));
     if (taken != nullptr) taken->push_back(entry);
     ++unlinked;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "storage/memtable/entry.h"
+#include "storage/memtable/partial_count.h"
 #include "storage/memtable/segments.h"
 
 namespace weir::storage {
@@ -21,7 +22,13 @@ class OpenLists;
 
 class Table {
  public:
-  explicit Table(Generation generation);
+  // What all entries take and what the dirty ones take is counted in `totals` too, until leave().
+  struct Totals {
+    size_t bytes = 0;
+    size_t dirty_bytes = 0;
+  };
+  // `totals` outlives the table; null: it is counted nowhere else.
+  explicit Table(Generation generation, Totals* totals = nullptr);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -29,10 +36,15 @@ class Table {
   Generation generation() const { return generation_; }
   bool has_elements() const { return open != nullptr; }
   size_t entries() const { return entries_; }
-  size_t bytes() const { return bytes_ + segments_.bytes(); }
+  size_t bytes() const { return bytes_.bytes(); }
   size_t dirty() const { return dirty_; }
   // What the dirty entries take, as bytes() counts them.
-  size_t dirty_bytes() const { return dirty_bytes_; }
+  size_t dirty_bytes() const { return dirty_bytes_.bytes(); }
+  // From now on the totals do not include it any more.
+  void leave_totals() {
+    bytes_.leave();
+    dirty_bytes_.leave();
+  }
 
   Entry* find(KeyOrder key_order, std::string_view key) const;
   // Makes a new entry, not present, with room for a value. REQUIRES: find() answers null.
@@ -77,11 +89,11 @@ class Table {
   size_t unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last, std::vector<Entry*>* taken);
 
   Generation generation_;
+  PartialCount bytes_;  // of the entries, and of the segments' buckets
+  PartialCount dirty_bytes_;
   Segments segments_;
   size_t entries_ = 0;
-  size_t bytes_ = 0;  // of the entries
   size_t dirty_ = 0;
-  size_t dirty_bytes_ = 0;
 };
 
 }  // namespace weir::storage

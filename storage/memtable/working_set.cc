@@ -33,7 +33,7 @@ Table* WorkingSet::table_of(Generation generation) const {
 
 Table* WorkingSet::add_table(Generation generation) {
   if (Table* known = table_of(generation)) return known;
-  auto table = std::make_unique<Table>(generation);
+  auto table = std::make_unique<Table>(generation, &totals_);
   Table* added = table.get();
   const auto place = std::find_if(tables_.begin(), tables_.end(), [&](const auto& other) {
     return other->generation() > generation;
@@ -63,6 +63,7 @@ std::vector<Table*> WorkingSet::retire_unused() {
       continue;
     }
     unused.push_back(it->get());
+    (*it)->leave_totals();
     retired_.add(std::move(*it));
     it = tables_.erase(it);
   }
@@ -141,18 +142,6 @@ void WorkingSet::mark_all_changed() {
 void WorkingSet::settle() {
   for (Database& database : databases_) database.changed = false;
   databases_changed_ = false;
-}
-
-size_t WorkingSet::bytes() const {
-  size_t bytes = index_bytes_;
-  for (const auto& table : tables_) bytes += table->bytes();
-  return bytes;
-}
-
-size_t WorkingSet::dirty_bytes() const {
-  size_t bytes = 0;
-  for (const auto& table : tables_) bytes += table->dirty_bytes();
-  return bytes;
 }
 
 }  // namespace weir::storage

@@ -109,12 +109,13 @@ class WorkingSet {
 
   // What memory takes: the tables, and the indexes of the open lists, which count themselves in
   // index_bytes().
-  size_t bytes() const;
-  size_t dirty_bytes() const;
+  size_t bytes() const { return index_bytes_ + totals_.bytes; }
+  size_t dirty_bytes() const { return totals_.dirty_bytes; }
   size_t* index_bytes() { return &index_bytes_; }
 
  private:
   size_t index_bytes_ = 0;  // first, because the lists that the tables hold count down in it
+  Table::Totals totals_;    // of tables_, which count themselves in it
   Tables tables_;
   RetiredTables retired_;
   Databases databases_;

@@ -35,7 +35,8 @@ from wire import Closed, Silent  # noqa: E402
 from support.processes import CannotStart  # noqa: E402
 
 SHRINK_S = 30
-COLD_SHARE = 100  # one command in so many must have read what was evicted, where it is to be
+# One command in so many must have read what was evicted. With a disk it depends on how soon that syncs.
+COLD_SHARE = 100
 
 # With hardly any memory and constant write-back, most look-ups read what was evicted.
 EVICTING = ["--write-back-interval-ms", "10", "--maxmemory"]
@@ -127,7 +128,7 @@ def play_streams(options, storage, commands, player, coverage):
     cold_reads = player.servers[0].metric("cold_reads")
     print(f"storage {storage}: {played} commands alike in {time.monotonic() - begin:.1f} s,"
           f" {cold_reads} reads of what was not in memory", flush=True)
-    if cold_reads < played // COLD_SHARE and STORAGE[storage](options)[2:]:
+    if storage == "evicting" and cold_reads < played // COLD_SHARE:
         print("too few of them: eviction was hardly tested")
         return False
     return True

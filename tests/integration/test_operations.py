@@ -104,7 +104,7 @@ class Named(harness.ServerTest):
     def test_values_are_those_of_the_chart(self):
         values = (ROOT / "tools/helm/weir/values.yaml").read_text(encoding="utf-8")
         named = [word for line in indented() for word in re.findall(r"--set ([\w.]+)=", line)]
-        named += re.findall(r"`(cluster\.\w+)`", PAGE)
+        named += re.findall(r"`((?:cluster|failover|tls)\.\w+)`", PAGE)
         self.assertGreaterEqual(len(named), 4)
         for name in named:
             section, key = name.split(".")

@@ -1,6 +1,7 @@
 """Connections over TLS, with redis-cli, redis-py and Python's own ssl at the other end."""
 
 import contextlib
+import http.client
 import os
 import re
 import select
@@ -356,6 +357,31 @@ class Page(Tls):
         done = subprocess.run(["bash", "-c", lines + "kill %1; wait"], cwd=self.folder, timeout=60,
                               capture_output=True, check=False)
         self.assertIn(b"PONG\n", done.stdout, done.stderr.decode())
+
+
+class Probes(Tls):
+    """Whoever has no certificate may probe, and no more."""
+
+    def status(self, port, path="/healthz"):
+        connection = http.client.HTTPSConnection("localhost", port, timeout=harness.PATIENCE_S, context=self.context())
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return None
+        finally:
+            connection.close()
+
+    def test_the_metrics_port_may_ask_for_no_certificate(self):
+        ports = {name: harness.free_port() for name in ("metrics_tls_port", "http_tls_port")}
+        server = self.tls_server(tls_auth_clients="yes", metrics_tls_auth_clients="no", **ports).start()
+        for path, status in (("/healthz", 200), ("/readyz", 200), ("/serves", 200), ("/metrics", 200)):
+            self.assertEqual(self.status(ports["metrics_tls_port"], path), status, path)
+        self.assertIsNone(self.status(ports["http_tls_port"]))
+        with self.assertRaises((OSError, EOFError)), self.connect() as client:
+            client.call("PING")
+        self.assertEqual(server.call("CONFIG", "SET", "metrics-tls-auth-clients", "yes"), "OK")
+        self.assertIsNone(self.status(ports["metrics_tls_port"]))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ QUARANTINE = [
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
     ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|(encryption|refusals)\.(h|cc)|words\.h)$"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
-    ("spdlog", r"spdlog/", r"server/"),
+    ("spdlog", r"spdlog/", r"server/os/log\.cc$"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),
 ]
 

@@ -50,7 +50,8 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
     "server/limiter/take/near.cc": '#include "server/limiter/take/near.h"\n#include "server/limiter/take/far.h"\n',
     "server/limiter/take/near.h": "#pragma once\n",
     "server/net/listener.cc": '#include <boost/asio.hpp>\n#include "resp/a.h"\n',
-    "server/script/run/engine.cc": "#include <luajit-2.1/lua.hpp>\n#include <spdlog/spdlog.h>\n",
+    "server/script/run/engine.cc": "#include <luajit-2.1/lua.hpp>\n",
+    "server/os/log.cc": "#include <spdlog/spdlog.h>\n",
     "server/limiter/take/single.cc": (
         "std::optional<SingleLimit> load_single(Call& call, int a) { return std::nullopt; }\n"
         "Result<int, ErrorReplied> read(Call& call) { return reply_error(call, kNone); }\n"
@@ -107,7 +108,7 @@ FAULTS = [
     ("server/core/run/b.cc", "#include <lua.hpp>\n", "Lua is not included here"),
     ("server/core/run/scripts.cc", "#include <lua.hpp>\n", "Lua is not included here"),
     ("server/commands/scripting.cc", "#include <lua5.1/lua.hpp>\n", "Lua is not included here"),
-    ("storage/format/b.cc", "#include <spdlog/spdlog.h>\n", "spdlog is not included here"),
+    ("server/os/b.cc", "#include <spdlog/spdlog.h>\n", "spdlog is not included here"),
     ("resp/b.cc", "#include <gtest/gtest.h>\n", "GoogleTest is not included here"),
     ("server/config/config.h",
      "#pragma once\nstruct Config {\n  std::string dir;\n  int64_t big = 10;\n};\n",

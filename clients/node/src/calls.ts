@@ -55,7 +55,7 @@ function words(cost: Cost, upto: boolean, holdMs: number | undefined): Words {
 /** For who makes a call of several. */
 export interface TakeMore {
   readonly holdMs?: number | undefined;
-  /** As of Asking. */
+  /** By when it is over, where it is a part of a call; else the deadline's. */
   readonly end?: number | undefined;
 }
 
@@ -73,8 +73,10 @@ export async function take(engine: Engine, key: string, options: TakeOptions = {
 }
 
 export async function peek(engine: Engine, key: string, { cost = 1, signal }: CallOptions = {}): Promise<Verdict> {
+  const end = engine.deadline();
   if (engine.plan(key)) {
-    const replies = await engine.ask([['RL.PEEK', key, ...engine.words, 'COST', costWord(cost), 'HEADERS']], { key, signal });
+    const command = ['RL.PEEK', key, ...engine.words, 'COST', costWord(cost), 'HEADERS'];
+    const replies = await engine.ask([command], { key, signal, end });
     if (replies) return answerOf(replies.at(-1), engine.specs).verdict;
   }
   return engine.decide(key, cost, { charge: false });
@@ -84,21 +86,21 @@ export async function peek(engine: Engine, key: string, { cost = 1, signal }: Ca
 export async function acquire(engine: Engine, key: string, options: AcquireOptions): Promise<Verdict> {
   const { timeoutMs, cost = 1, id = newId(), signal } = options;
   if (!(timeoutMs >= 0)) throw new TypeError(`timeoutMs is how long the call waits at most, got ${timeoutMs}`);
-  const end = performance.now() + timeoutMs;
-  const last = engine.deadline() + timeoutMs;
+  const turn = performance.now() + timeoutMs; // by when it is to be its turn
+  const end = engine.deadline() + timeoutMs;
   for (;;) {
     signal?.throwIfAborted();
     const plan = engine.plan(key);
-    if (plan) {
-      await engine.handBack({ key, signal, end: last }, plan.handBack);
-      const waitMs = Math.max(1, Math.round(end - performance.now()));
+    const soon = Math.min(end, engine.deadline());
+    if (plan && await engine.handBack({ key, signal, end: soon }, plan.handBack)) {
+      const waitMs = Math.max(1, Math.round(turn - performance.now()));
       const command = ['RL.ACQUIRE', key, ...engine.words, ...words(cost, false, undefined), 'TIMEOUT', String(waitMs),
         'ID', id, 'HEADERS'];
-      const replies = await engine.ask([command], { key, waitMs, signal, end: last });
+      const replies = await engine.ask([command], { key, waits: true, signal, end });
       if (replies) return engine.learn(key, replies.at(-1), cost);
     }
     const verdict = engine.decide(key, cost);
-    const left = end - performance.now();
+    const left = turn - performance.now();
     const { allowed, retryAfterMs } = verdict;
     if (allowed || retryAfterMs === null || left <= 0 || retryAfterMs > left) return verdict;
     await sleep(Math.min(left, retryAfterMs, kLaterMs), undefined, { signal });
@@ -106,33 +108,35 @@ export async function acquire(engine: Engine, key: string, options: AcquireOptio
 }
 
 export async function reserve(engine: Engine, key: string, options: ReserveOptions = {}): Promise<Reservation> {
-  const { cost = 1, maxWaitMs, id = newId(), signal } = options;
+  const { cost = 1, maxWaitMs = Infinity, id = newId(), signal } = options;
   const end = engine.deadline();
   const plan = engine.plan(key);
-  if (plan) {
-    await engine.handBack({ key, signal, end }, plan.handBack);
-    const longest = maxWaitMs === undefined ? [] : ['MAXWAIT', String(Math.round(maxWaitMs))];
+  if (plan && await engine.handBack({ key, signal, end }, plan.handBack)) {
+    const longest = maxWaitMs === Infinity ? [] : ['MAXWAIT', String(Math.round(maxWaitMs))];
     const replies = await engine.ask(
       [['RL.RESERVE', key, ...engine.words, 'COST', String(cost), ...longest, 'ID', id]], { key, signal, end });
     if (replies) {
       const [granted, waitMs, booking] = replies.at(-1) as [number, number, number | null];
-      if (granted && engine.specs) engine.note(key, cost);
+      engine.note(key, granted ? cost : 0);
       return { granted: Boolean(granted), waitMs: orNever(waitMs), id: booking, source: 'weir' };
     }
   }
-  return reserveHere(engine, key, cost, maxWaitMs);
+  const { isBooked, verdict: { retryAfterMs, source } } = engine.book(key, cost, maxWaitMs);
+  return { granted: isBooked, waitMs: retryAfterMs, id: null, source };
 }
 
-function reserveHere(engine: Engine, key: string, cost: number, maxWaitMs = Infinity): Reservation {
-  const { allowed, retryAfterMs: waitMs, source } = engine.decide(key, cost);
-  const isBooked = !allowed && waitMs !== null && source !== 'closed' && waitMs <= maxWaitMs;
-  if (isBooked) engine.charge(key, cost);
-  return { granted: allowed || isBooked, waitMs, id: null, source };
+/** Asked while weir is away, too, for a lease does not wait for the next probe. null if weir does not answer. */
+export async function renew(engine: Engine, key: string, id: number | string): Promise<number | null> {
+  const end = engine.deadline();
+  engine.plan(key); // for its probe
+  const replies = await engine.ask([['RL.RENEW', key, String(id)]], { key, end });
+  return replies ? Number(replies.at(-1)) : null;
 }
 
-/** RL.SETTLE, RL.CANCEL, RL.RENEW, RL.RELEASE: each may be sent again. null if weir does not answer. */
+/** RL.SETTLE, RL.CANCEL, RL.RELEASE: each may be sent again. null if weir does not answer. */
 export async function ofId(engine: Engine, name: string, key: string, id: number | string, ...more: string[]): Promise<unknown> {
+  const end = engine.deadline();
   if (!engine.plan(key)) return null;
-  const replies = await engine.ask([[name, key, String(id), ...more]], { key });
+  const replies = await engine.ask([[name, key, String(id), ...more]], { key, end });
   return replies ? replies.at(-1) : null;
 }

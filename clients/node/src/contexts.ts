@@ -2,9 +2,10 @@
 
 import * as calls from './calls.js';
 import type { Engine } from './engine.js';
+import { leaseMs, Renewals } from './renewing.js';
 import type { Verdict } from './verdict.js';
 
-const kRenewals = 3; // in the length of a lease
+const kTimerMsMax = 2 ** 31 - 1;
 
 /** An estimate that was taken, until settle() says what was used. */
 export class Hold {
@@ -50,10 +51,9 @@ export class Lease {
   readonly #engine: Engine;
   readonly #key: string;
   readonly #cost: number;
-  readonly #ms: number; // the shortest LEASE among the limits
+  readonly #renewals: Renewals;
   readonly #lost = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #renewed = performance.now();
   #isOver = false;
 
   /** @internal */
@@ -62,7 +62,7 @@ export class Lease {
     this.#key = key;
     this.#cost = cost;
     this.verdict = verdict;
-    this.#ms = Math.min(...verdict.limits.map((limit) => limit.windowMs).filter((ms) => ms > 0), 2 ** 31 - 1);
+    this.#renewals = new Renewals(leaseMs(verdict), performance.now());
     if (verdict.id !== null) this.#later();
   }
 
@@ -73,10 +73,14 @@ export class Lease {
 
   /** False if the lease has ended; true while weir is away and the lease still runs. */
   async renew(): Promise<boolean> {
-    const begin = performance.now();
-    const permits = await calls.ofId(this.#engine, 'RL.RENEW', this.#key, this.verdict.id!);
-    if (permits) this.#renewed = begin;
-    else if (permits === 0 || performance.now() - this.#renewed >= this.#ms) this.#lost.abort(new Error('the lease has ended'));
+    const sent = performance.now();
+    let permits: number | null = null;
+    try {
+      permits = await calls.renew(this.#engine, this.#key, this.verdict.id!);
+    } finally {
+      const isHeld = this.#isOver || this.#renewals.told(sent, permits, performance.now());
+      if (!isHeld) this.#lost.abort(new Error('the lease has ended'));
+    }
     return !this.#lost.signal.aborted;
   }
 
@@ -90,11 +94,12 @@ export class Lease {
   }
 
   #later(): void {
-    this.#timer = setTimeout(() => { void this.#renewOn(); }, this.#ms / kRenewals);
+    const pauseMs = Math.min(this.#renewals.pauseMs(performance.now()), kTimerMsMax);
+    this.#timer = setTimeout(() => { void this.#renewOn(); }, pauseMs);
   }
 
   async #renewOn(): Promise<void> {
-    const goesOn = await this.renew().catch(() => true); // what is wrong is told to the calls
-    if (goesOn && !this.#isOver) this.#later();
+    await this.renew().catch(() => {}); // a fault of the program: the lease is lost at its end
+    if (!this.#isOver && !this.#renewals.isLost) this.#later();
   }
 }

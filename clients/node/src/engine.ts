@@ -4,7 +4,7 @@ import type { Failure } from './core/breaker.js';
 import { Core, kModes } from './core/core.js';
 import type { Away } from './core/core.js';
 import { costOf } from './core/mirror.js';
-import type { Cost, HandBack } from './core/mirror.js';
+import type { Cost, Decision, HandBack } from './core/mirror.js';
 import { parse, wordsOf } from './core/specs.js';
 import type { Specs } from './core/specs.js';
 import { failureOf } from './errors.js';
@@ -37,11 +37,11 @@ export interface EngineOptions {
 
 export interface Asking {
   readonly key: string;
-  /** It waits up to so many milliseconds in weir. */
-  readonly waitMs?: number | undefined;
+  /** The instant of performance.now() by which it is over. */
+  readonly end: number;
+  /** It waits in weir. */
+  readonly waits?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** An instant of performance.now() by which it is over, if that is before the deadline. */
-  readonly end?: number | undefined;
 }
 
 /** One limiter's limits, its core, and what is counted of it. */
@@ -128,16 +128,18 @@ export class Engine {
     return performance.now() + this.#weir.deadlineMs;
   }
 
-  /** The replies, or null if weir does not answer; the last one's error is thrown if it is the program's. */
-  async ask(commands: readonly Words[], { key, waitMs, signal, end: last = Infinity }: Asking): Promise<unknown[] | null> {
-    const end = Math.min(last, this.deadline() + (waitMs ?? 0));
-    let failure: Failure = 'late';
+  /**
+   * The replies, or null if weir does not answer by the end; the last one's error is thrown if it is the program's. Where
+   * there is no time any more nothing is asked, which says nothing of weir.
+   */
+  async ask(commands: readonly Words[], { key, end, waits = false, signal }: Asking): Promise<unknown[] | null> {
+    let failure: Failure | null = null;
     for (let left = this.#weir.retries + 1; left > 0; left -= 1) {
       const now = performance.now();
       if (now >= end) break;
       try {
-        const replies = await this.#weir.send({ commands, key, signal, waits: waitMs !== undefined,
-          end: waitMs === undefined ? now + (end - now) / left : end });
+        const replies = await this.#weir.send({ commands, key, signal, waits,
+          end: waits ? end : now + (end - now) / left });
         const last = replies.at(-1);
         if (last instanceof Error) throw last;
         return replies;
@@ -148,7 +150,7 @@ export class Engine {
         if (found === 'no writes') break;
       }
     }
-    this.#failed(failure);
+    if (failure) this.#failed(failure);
     return null;
   }
 
@@ -157,22 +159,25 @@ export class Engine {
     return ['RL.TAKE', key, ...this.words, 'COST', ...cost, 'ID', id];
   }
 
-  /** In a request of its own, before a call that is no take. */
-  async handBack(asking: Asking, back: HandBack | null): Promise<void> {
-    if (!back) return;
-    const { key, signal, end } = asking;
-    const replies = await this.ask([this.handBackWords(key, back)], { key, signal, end });
-    if (replies) await this.handedBack(asking, back, replies[0]);
+  /**
+   * In a request of its own, before a call that is no take and within its time. False if weir does not answer: then it is
+   * not asked for more, which it would grant beside what was granted here.
+   */
+  async handBack(asking: Asking, back: HandBack | null): Promise<boolean> {
+    if (!back) return true;
+    const replies = await this.ask([this.handBackWords(asking.key, back)], asking);
+    return replies !== null && this.handedBack(asking, back, replies[0]);
   }
 
   /** Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there. */
-  async handedBack({ key, end }: Asking, back: HandBack, reply: unknown): Promise<void> {
-    if (reply instanceof Error) return;
+  async handedBack({ key, end }: Asking, back: HandBack, reply: unknown): Promise<boolean> {
+    if (reply instanceof Error) return false;
     if (back.costs.length > 1 && !(reply as number[])[0]) {
       const words = ['RL.TAKE', key, ...this.words, 'COST', String(largest(back.costs)), 'UPTO', 'ID', `${back.id}u`];
-      if (!await this.ask([words], { key, end })) return;
+      if (!await this.ask([words], { key, end })) return false;
     }
     this.core.handedBack(key, back);
+    return true;
   }
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
@@ -185,10 +190,11 @@ export class Engine {
     return verdict;
   }
 
-  /** weir has granted so much in an answer without FULL. */
-  note(key: string, cost: number): void {
+  /** weir has granted so much in an answer without FULL; of a denial that does not say whether the policy blocks. */
+  note(key: string, granted: number): void {
     this.#asked += 1;
-    this.core.answered(key, performance.now(), cost);
+    this.core.answered(key, performance.now(), granted, { specs: this.core.known ?? undefined,
+      blocked: granted ? false : undefined });
   }
 
   /** A verdict without weir. */
@@ -201,6 +207,17 @@ export class Engine {
       cost = Math.min(costOf(cost, 0), left);
       decision = this.core.decide(key, cost, now, charge);
     }
+    return this.#verdictHere(decision, cost);
+  }
+
+  /** A booking without weir: whether there is one, and what a take would have been told. */
+  book(key: string, cost: number, maxWaitMs: number): { readonly isBooked: boolean; readonly verdict: Verdict } {
+    this.#here += 1;
+    const { isBooked, decision } = this.core.book(key, cost, maxWaitMs, performance.now());
+    return { isBooked, verdict: this.#verdictHere(decision, cost) };
+  }
+
+  #verdictHere(decision: Decision, cost: Cost): Verdict {
     const { away } = this.core;
     return verdictOf(decision, away === 'strict' ? 'local' : away, largest(cost), this.policy);
   }

@@ -54,8 +54,8 @@ export async function takeAll(items: readonly Item[], { signal }: { signal?: Abo
   let asks = true;
   for (const { engine, key } of parts) {
     const plan = engine.plan(key);
-    if (plan) await engine.handBack({ key, signal, end }, plan.handBack);
-    else asks = false;
+    const isAsked = plan !== null && await engine.handBack({ key, signal, end }, plan.handBack);
+    asks &&= isAsked;
   }
   if (!asks) return decide(parts);
   let replies: unknown[] | null;

@@ -13,7 +13,7 @@ import { answerOf } from '../dist/esm/verdict.js';
 import { kPatient } from './support/timing.js';
 
 const kTables = process.env.WEIR_CONFORMANCE ?? new URL('../../conformance/', import.meta.url);
-const kSteps = ['answered', 'failed', 'plan', 'handed_back', 'decide', 'give_back', 'probe', 'probed'];
+const kSteps = ['answered', 'failed', 'plan', 'handed_back', 'decide', 'book', 'give_back', 'probe', 'probed'];
 const kNever = -1;
 
 function table(name) {
@@ -28,7 +28,7 @@ function near(got, wanted, what) {
   assert.ok(Math.abs(got - wanted) < 1e-6, `${what} is ${got}, not ${wanted}`);
 }
 
-// Does the steps of a row of away.json to a core.
+// Does the steps of a row of away.json, or of a table like it, to a core.
 class Player {
   constructor({ limits, away, processes, keys_max: keysMax }) {
     this.core = new Core(parse(wordsOf(limits)), { away, processes, keysMax });
@@ -41,8 +41,8 @@ class Player {
     this[kind](step.at, step[kind], step);
   }
 
-  answered(at, { key, granted, specs, resets_ms: resetsMs, callers }) {
-    this.core.answered(key, at, granted, { specs: specsOf(specs) ?? undefined, resetsMs, callers });
+  answered(at, { key, granted, specs, resets_ms: resetsMs, callers, blocked = false }) {
+    this.core.answered(key, at, granted, { specs: specsOf(specs) ?? undefined, resetsMs, callers, blocked });
   }
 
   failed(at, failure, { away }) {
@@ -73,6 +73,12 @@ class Player {
     for (const [name, got] of [['remaining', 'remaining'], ['retry', 'retryMs'], ['reset', 'resetMs']]) {
       if (name in wanted) near(views[index][got], wanted[name], name);
     }
+  }
+
+  book(at, { key, cost, wait_max: maxWaitMs = Infinity }, { booked, wait }) {
+    const { isBooked, decision: { views, index } } = this.core.book(key, cost, maxWaitMs, at);
+    assert.equal(isBooked, booked);
+    if (wait !== undefined) near(views[index].retryMs, wait, 'wait');
   }
 
   give_back(at, { key, cost }) {
@@ -110,7 +116,7 @@ test('fields', () => {
   }
 });
 
-for (const row of [...table('away'), ...table('unknown')]) {
+for (const row of [...table('away'), ...table('unknown'), ...table('bookings')]) {
   test(`away: ${row.name}`, () => {
     const player = new Player(row);
     row.steps.forEach((step, number) => {

@@ -18,7 +18,7 @@ AFTER_S = 4.0
 
 
 def work(url, away, processes, pause_s, seconds):
-    """In a process: takes until time is over, and prints the instants before and after each grant."""
+    """In a process: takes until time is over, and prints the instants before and after each grant, and its source."""
     from weir import Limiter, Weir
     limiter = Limiter(Weir(url), LIMITS, away=away, processes=processes)
     while limiter.take("k").source != "weir":
@@ -28,8 +28,8 @@ def work(url, away, processes, pause_s, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = time.monotonic()
-        if limiter.take("k"):
-            print(before, time.monotonic(), flush=True)
+        if verdict := limiter.take("k"):
+            print(before, time.monotonic(), verdict.source, flush=True)
         time.sleep(pause_s)
 
 
@@ -55,7 +55,7 @@ def fault(server, name):
 
 
 def measure(away="local", name="kill", outage_s=20.0, pauses_s=(0.02,) * PROCESSES, processes=PROCESSES):
-    """(permits beyond the limit, grants a second while weir was away)"""
+    """(permits beyond the limit, grants a second while weir was away, seconds for which processes have decided)"""
     with WeirServer() as server:
         seconds = WARM_S + outage_s + AFTER_S
         workers = [subprocess.Popen(
@@ -71,8 +71,11 @@ def measure(away="local", name="kill", outage_s=20.0, pauses_s=(0.02,) * PROCESS
         with fault(server, name):
             time.sleep(outage_s)
         end = time.monotonic()
-        grants = [tuple(map(float, line.split())) for worker in workers for line in worker.communicate()[0].splitlines()]
-    return excess(grants), sum(begin < after < end for _, after in grants) / (end - begin)
+        lines = [line.split() for worker in workers for line in worker.communicate()[0].splitlines()]
+    grants = [(float(before), float(after)) for before, after, _ in lines]
+    local = [float(instant) for *instants, source in lines if source == "local" for instant in instants]
+    rate = sum(begin < after < end for _, after in grants) / (end - begin)
+    return excess(grants), rate, max(local, default=0.0) - min(local, default=0.0)
 
 
 EVEN, SKEWED = (0.02,) * 4, (0.01, 0.2, 0.2, 0.2)
@@ -83,7 +86,7 @@ ROWS = [("local", "kill", EVEN, 4), ("local", "kill", SKEWED, 4), ("local", "sto
 def table():
     print("away    fault  load    processes  beyond the limit  a second while away")
     for away, name, pauses, processes in ROWS:
-        beyond, rate = measure(away, name, pauses_s=pauses, processes=processes)
+        beyond, rate, _ = measure(away, name, pauses_s=pauses, processes=processes)
         print(f"{away:7} {name:6} {'even' if pauses == EVEN else 'skewed':7} {processes:9} {beyond:17.1f} {rate:20.1f}",
               flush=True)
 

@@ -15,10 +15,10 @@ class Bound(unittest.TestCase):
         for away, fault, pauses, processes in bound.ROWS:
             load = "even" if pauses == bound.EVEN else "skewed"
             with self.subTest(away=away, fault=fault, load=load, processes=processes):
-                beyond, rate = bound.measure(away, fault, OUTAGE_S, pauses, processes)
+                beyond, rate, away_s = bound.measure(away, fault, OUTAGE_S, pauses, processes)
                 wrong = max(1.0, RIGHT / processes)
                 most = (OTHERS if away == "strict" else bound.BURST) + LATE
-                self.assertLessEqual(beyond, most * wrong + (wrong - 1) * bound.RATE * OUTAGE_S)
+                self.assertLessEqual(beyond, most * wrong + (wrong - 1) * bound.RATE * away_s)
                 if processes == RIGHT and load == "even":
                     self.assertGreater(rate, bound.RATE * 0.5)
 

@@ -62,7 +62,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
     async def test_lease(self):
         async with Weir(self.server.url, deadline=PATIENT_S) as weir:
             limiter = Limiter(weir, "CONCURRENCY 1 LEASE 1h")
-            with mock.patch("weir.aio.contexts.RENEWALS", 36000):
+            with mock.patch("weir.renewing.RENEWALS", 36000):
                 async with limiter.lease("pool") as lease:
                     while renewals(self.server) < 3:
                         await asyncio.sleep(0.01)

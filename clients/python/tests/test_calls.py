@@ -129,7 +129,7 @@ class Calls(unittest.TestCase):
 
     def test_lease_renews_itself(self):
         limiter = self.limiter("CONCURRENCY 1 LEASE 1h")
-        with mock.patch("weir.contexts.RENEWALS", 36000):
+        with mock.patch("weir.renewing.RENEWALS", 36000):
             with limiter.lease("k") as lease:
                 wait_until(lambda: renewals(self.server) >= 3, "it is renewed")
                 self.assertFalse(limiter.take("k"))

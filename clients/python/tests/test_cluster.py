@@ -1,5 +1,6 @@
 """Two owners of a keyspace, by redis-py's RedisCluster: calls pass through, and takes of keys of several slots."""
 
+import asyncio
 import os
 import tempfile
 import unittest
@@ -40,6 +41,9 @@ class Cluster(unittest.IsolatedAsyncioTestCase):
             self.assertTrue(take_all([(limiter, "{k4}"), (few, "{k4}few")]))  # one slot: one request
             with self.assertRaisesRegex(ValueError, "waits"):
                 limiter.acquire("k5", 1)
+
+    async def asyncSetUp(self):
+        asyncio.get_running_loop().set_debug(False)  # it is slow, and says so on a busy machine
 
     async def test_asyncio(self):
         async with AsyncCluster(host="127.0.0.1", port=self.owners[0].port) as client:

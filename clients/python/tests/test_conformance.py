@@ -34,13 +34,14 @@ class Player:
         self.planned = {}
 
     def play(self, step):
-        kind = next(name for name in ("answered", "failed", "plan", "handed_back", "decide", "give_back", "probe",
+        kind = next(name for name in ("answered", "failed", "plan", "handed_back", "decide", "book", "give_back", "probe",
                                       "probed") if name in step)
         getattr(self, kind)(step["at"], step[kind], step)
 
     def answered(self, at, what, _):
         self.core.answered(what["key"], at, what["granted"], specs=specs_of(what.get("specs")),
-                           resets_ms=what.get("resets_ms", ()), callers=what.get("callers"))
+                           resets_ms=what.get("resets_ms", ()), callers=what.get("callers"),
+                           blocked=what.get("blocked", False))
 
     def failed(self, at, what, step):
         self.core.failed(at, Failure(what))
@@ -67,6 +68,12 @@ class Player:
         for name, got in (("remaining", "remaining"), ("retry", "retry_ms"), ("reset", "reset_ms")):
             if name in step:
                 self.test.assertAlmostEqual(getattr(decision.deciding, got), step[name], PLACES, name)
+
+    def book(self, at, what, step):
+        booked, decision = self.core.book(what["key"], what["cost"], what.get("wait_max"), at)
+        self.test.assertEqual(booked, step["booked"])
+        if "wait" in step:
+            self.test.assertAlmostEqual(decision.deciding.retry_ms, step["wait"], PLACES)
 
     def give_back(self, at, what, _):
         self.core.give_back(what["key"], what["cost"], at)
@@ -105,7 +112,7 @@ class Conformance(unittest.TestCase):
                 self.assertEqual(got.headers(legacy=True), row["headers"])
 
     def test_away(self):
-        for row in table("away") + table("unknown"):
+        for row in table("away") + table("unknown") + table("bookings"):
             player = Player(self, row)
             for number, step in enumerate(row["steps"]):
                 with self.subTest(row["name"], step=number, at=step["at"]):

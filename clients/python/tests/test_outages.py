@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import redis
-from weir import Limiter, Weir
+from weir import Denied, Limiter, Weir, take_all
 
 from .proxy import Answering, Proxy
 from .timing import PATIENT_S, SLACK_S, Stopwatch
@@ -161,6 +161,28 @@ class Outages(unittest.TestCase):
         with leases.lease("pool"):
             self.assertFalse(leases.take("pool"))
         self.assertTrue(leases.peek("pool"))
+
+    def test_no_call_grants_by_a_policy_that_is_not_known(self):
+        limiter = self.calls(deadline=PATIENT_S).limiter
+        self.server.kill()
+        unknown = Limiter(limiter.weir, "POLICY unknown")
+        self.assertFalse(unknown.take("k"))
+        self.assertFalse(unknown.peek("k"))
+        self.assertFalse(unknown.reserve("k"))
+        self.assertFalse(unknown.acquire("k", 0.01))
+        self.assertFalse(take_all([(limiter, "k"), (unknown, "k")]))
+        for context in (unknown.hold, unknown.lease):
+            with self.assertRaises(Denied):
+                context("k", 1)
+
+    def test_a_booking_by_a_policy_is_known_when_weir_goes(self):
+        limiter = self.calls(deadline=PATIENT_S).limiter
+        limiter.weir.policies.set("free", "10/1h BURST 9")
+        free = Limiter(limiter.weir, "POLICY free", processes=2)
+        self.assertTrue(free.take("k"))
+        self.assertTrue(free.reserve("k", 3))
+        self.server.kill()
+        self.assertEqual([bool(free.take("k")) for _ in range(2)], [True, False])
 
 
 class Errors(unittest.TestCase):

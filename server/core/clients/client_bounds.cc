@@ -34,9 +34,9 @@ void ClientBounds::evict() {
       continue;
     }
     if (largest == nullptr) return;
-    spdlog::warn("Evicting client: id={} addr={} name={} with {} bytes (maxmemory-clients)",
-                 largest->id, largest->client().peer().address, largest->client().name(),
-                 largest_bytes);
+    log_warning("Evicting client: id={} addr={} name={} with {} bytes (maxmemory-clients)",
+                largest->id, largest->client().peer().address, largest->client().name(),
+                largest_bytes);
     ++evicted_;
     sessions_.kill(largest);
     largest->kill_unsent();
@@ -63,7 +63,7 @@ size_t ClientBounds::unusual_reply_bytes_max(const Session& session) const {
 
 void ClientBounds::kill_for_output(Session* session) {
   if (session->dead()) return;
-  spdlog::warn(
+  log_warning(
       "Client id={} addr={} laddr={} name={} closed for overcoming of output buffer limits: {} "
       "bytes wait to be read (client-output-buffer-limit, maxmemory-clients)",
       session->id, session->client().peer().address, session->client().peer().local_address,

@@ -79,13 +79,13 @@ void Sessions::end_idle() {
     const Listening& listening = session->listening();
     if (session->wait_state().waiting() || listening.subscribed() || listening.monitors) continue;
     if (timeout_s > 0 && session->activity().idle_ns(now_ns) > timeout_s * kNsPerS) {
-      spdlog::debug("client {} ({}) closed: idle for over {} s", id,
-                    session->client().peer().address, timeout_s);
+      log_debug("client {} ({}) closed: idle for over {} s", id, session->client().peer().address,
+                timeout_s);
       kill(session.get());
     }
     if (is_overdue_login(session.get(), login_s, now_ns)) {
-      spdlog::debug("client {} ({}) closed: without a request for over {} s, and not logged in", id,
-                    session->client().peer().address, login_s);
+      log_debug("client {} ({}) closed: without a request for over {} s, and not logged in", id,
+                session->client().peer().address, login_s);
       kill(session.get());
     }
   }

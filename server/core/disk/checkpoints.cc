@@ -74,7 +74,7 @@ void Checkpoints::advance() {
   if (state.running) return;
   running_ = false;
   if (!state.failure.ok())
-    spdlog::error("the checkpoint to {} failed: {}", directory_, state.failure.message());
+    log_error("the checkpoint to {} failed: {}", directory_, state.failure.message());
   if (elsewhere_) return std::exchange(elsewhere_, std::nullopt)->ended(state.failure.ok());
   last_ok_ = state.failure.ok();
   if (!last_ok_) ++failed_;
@@ -95,7 +95,7 @@ void Checkpoints::end_kept() {
   last_s_ = clock_.wall_ns() / kNsPerS;
   last_turn_ = running_turn_;
   ++made_;
-  spdlog::info("checkpoint written to {}", directory_);
+  log_info("checkpoint written to {}", directory_);
   last_name_ = std::filesystem::path(directory_).filename();
   look_for_newest();
   remover_.remove(

@@ -70,7 +70,7 @@ int64_t ClockKeeper::reset() {
   put_i64(&value, stored_.reset_ns);
   storage::Ref ref = keys_.look_up_system(kResetKey);
   keys_.put(&ref, storage::Type::kSystem, value, 0);
-  spdlog::warn(
+  log_warning(
       "WEIR CLOCK RESET: instants are {} ms ahead of the wall clock, which is taken for granted "
       "from now on; calendar windows that lie ahead of the wall clock are over",
       dropped_ns / kNsPerMs);
@@ -82,13 +82,13 @@ void ClockKeeper::look() {
   if (differs() == told_) return;
   told_ = !told_;
   if (told_) {
-    spdlog::warn(
+    log_warning(
         "instants are {} ms ahead of the wall clock, which was ahead once or has been set back: "
         "TIME, EXPIREAT and calendar windows follow the wall clock, limits count by instants; "
         "WEIR CLOCK RESET takes the difference for granted (docs/clock.md)",
         timeline_.lead_ns() / kNsPerMs);
   } else {
-    spdlog::info("the wall clock agrees with instants again");
+    log_info("the wall clock agrees with instants again");
   }
 }
 

@@ -19,9 +19,9 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
   options.expired_compaction_interval_s = config.expired_compaction_interval_s;
   options.log = [](storage::RocksLogLevel level, const std::string& message) {
     if (level == storage::RocksLogLevel::kError) {
-      spdlog::error("rocksdb: {}", message);
+      log_error("rocksdb: {}", message);
     } else {
-      spdlog::warn("rocksdb: {}", message);
+      log_warning("rocksdb: {}", message);
     }
   };
   return options;

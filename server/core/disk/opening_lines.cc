@@ -37,7 +37,7 @@ void OpeningLines::note(const storage::OpeningStep& step) {
 }
 
 void OpeningLines::say(const std::string& line, int64_t within_ns) const {
-  spdlog::info("{}", line);
+  log_info("{}", line);
   if (tell_) tell_(line, within_ns);
 }
 

@@ -19,8 +19,8 @@ std::string StorageHealth::error() const {
 
 void StorageHealth::note_opening(const storage::OpenReport& report) {
   if (report.gave_up_reserve) {
-    spdlog::warn("the disk was full: the reserve in {} was given up to open the data; make room",
-                 config_.dir);
+    log_warning("the disk was full: the reserve in {} was given up to open the data; make room",
+                config_.dir);
   }
   if (report.read_only.ok()) return;
   fail(report.read_only,
@@ -30,12 +30,12 @@ void StorageHealth::note_opening(const storage::OpenReport& report) {
 void StorageHealth::fail(const storage::Status& failure, std::string_view what) {
   keys_.store_in_use().mark_failed();
   failure_ = failure;
-  spdlog::error("storage failed: {}", what);
+  log_error("storage failed: {}", what);
   next_try_steady_ns_ = clock_.steady_ns() + kTrialRetryNs;
 }
 
 std::string StorageHealth::note_read_failure(const storage::Status& failure) {
-  spdlog::error("a record could not be read: {}", failure.message());
+  log_error("a record could not be read: {}", failure.message());
   return "MISCONF a record could not be read: " + failure.message();
 }
 
@@ -66,14 +66,14 @@ bool StorageHealth::try_to_recover() {
   const storage::Status status =
       keys_.reopen(denies() ? storage::Keep::kNothing : storage::Keep::kAll);
   if (!status.ok()) {
-    spdlog::error("storage could not be reopened: {}", status.message());
+    log_error("storage could not be reopened: {}", status.message());
     if (keys_.usable()) return false;
-    spdlog::critical("the data cannot be used any more; stopping");
+    log_critical("the data cannot be used any more; stopping");
     std::_Exit(1);
   }
   note_other_data();
   failure_ = {};
-  spdlog::warn("storage works again, newest turn {}", keys_.turn());
+  log_warning("storage works again, newest turn {}", keys_.turn());
   return true;
 }
 

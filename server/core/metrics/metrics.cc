@@ -166,7 +166,7 @@ void write_facts(Server& server, MetricsText& out) {
   MetricWriter& metrics = out;
   metrics.gauge({"storage_up", "1: the store takes what is written."},
                 server.keys().store_in_use().failed() ? 0 : 1);
-  metrics.gauge({"ready", "1: commands that write are served."},
+  metrics.gauge({"ready", "1: commands that write are served, or this standby follows its shard."},
                 unready_reason(server).empty() ? 1 : 0);
 }
 
@@ -189,9 +189,20 @@ std::string metrics_text(Server& server, MetricsFormat format) {
   return out.take();
 }
 
+std::string unserving_reason(Server& server) {
+  if (server.shard_role().serves()) return {};
+  return "this server is a standby of its shard";
+}
+
+std::string unready_reason(const MemberView& standby) {
+  if (standby.state == "following") return {};
+  return "this member of its shard does not serve and is " + standby.state +
+         (standby.stopped_because.empty() ? "" : ": " + standby.stopped_because);
+}
+
 std::string unready_reason(Server& server) {
-  const Membership* shard = server.shard_role().membership();
-  if (shard != nullptr && !shard->serves()) return "this server is a standby of its shard";
+  if (!server.shard_role().serves())
+    return unready_reason(server.shard_role().membership()->view());
   const StorageHealth& health = server.persistence().health;
   if (health.writes_denied()) {
     return "the store has failed: " + health.failure().message();

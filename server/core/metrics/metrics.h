@@ -13,13 +13,20 @@
 namespace weir::server {
 
 class Server;
+struct MemberView;
 
 inline constexpr size_t kPolicyMetricsMax = 200;
 
 // Answers the text of a scrape. It changes nothing and waits for nothing.
 std::string metrics_text(Server& server, MetricsFormat format);
 
-// Answers why the server is not ready to serve commands that write; empty if it is.
+// Answers why this member of a shard does not serve requests for data; empty if it does, as a
+// server of no shard always does.
+std::string unserving_reason(Server& server);
+// Answers why the server is not ready: to serve commands that write, or, as a standby of its shard,
+// to take over. Empty if it is.
 std::string unready_reason(Server& server);
+// The same of a member that does not serve.
+std::string unready_reason(const MemberView& standby);
 
 }  // namespace weir::server

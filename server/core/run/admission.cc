@@ -84,7 +84,7 @@ constexpr Gate kGates[] = {
      }},
     {"a disk that takes writes",
      [](const Needs& needs, const Request& request) {
-       return writes(request) && needs.health->writes_denied();
+       return needs.health->writes_denied() && writes(request);
      },
      [](const Needs& needs, const Request&) -> Answer { return needs.health->error(); }},
     {"no subscription",

@@ -8,9 +8,9 @@ bool BusyScript::serve(const RunningScript& script) {
   if (poll_ == nullptr) return true;
   if (noted_begin_ns_ != script.begin_steady_ns) {
     noted_begin_ns_ = script.begin_steady_ns;
-    spdlog::warn("{} {} runs longer than busy-reply-threshold ({} ms); others are answered BUSY",
-                 script.is_function ? "function" : "script", script.name,
-                 config_.busy_reply_threshold);
+    log_warning("{} {} runs longer than busy-reply-threshold ({} ms); others are answered BUSY",
+                script.is_function ? "function" : "script", script.name,
+                config_.busy_reply_threshold);
   }
   current_ = &script;
   killed_ = false;

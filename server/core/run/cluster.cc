@@ -205,9 +205,9 @@ Result<void, std::string> Cluster::serve(Topology topology, size_t me) {
   if (const auto written = write_node(node); !written) return written;
   topology_ = std::move(topology);
   me_ = me;
-  spdlog::info("cluster: node {}{}{}, {} of {} owners, epoch {}", node_.id,
-               node_.name.empty() ? "" : " ", node_.name, me_ + 1, topology_.owners().size(),
-               topology_.epoch());
+  log_info("cluster: node {}{}{}, {} of {} owners, epoch {}", node_.id,
+           node_.name.empty() ? "" : " ", node_.name, me_ + 1, topology_.owners().size(),
+           topology_.epoch());
   warn_without_tls_port();
   return {};
 }
@@ -216,7 +216,7 @@ void Cluster::warn_without_tls_port() const {
   const Owner& mine = topology_.owners()[me_];
   if (config_.cluster_topology.empty() || config_.tls_port == 0 || mine.tls_port != 0) return;
   if (mine.port == config_.tls_port) return;
-  spdlog::warn(
+  log_warning(
       "cluster: {} names no tls-port of '{}': clients that come over TLS are led to port {}",
       config_.cluster_topology, mine.name, mine.port);
 }

@@ -26,7 +26,7 @@ bool is_for_all(const storage::Status& failure) {
 }
 
 void note_cross_protocol_request(const Session& session) {
-  spdlog::warn(
+  log_warning(
       "client {} ({}) closed: it sent POST or Host:, as a web page does that makes a browser talk "
       "to this port (possible SECURITY ATTACK by cross-protocol scripting)",
       session.id, session.client().peer().address);

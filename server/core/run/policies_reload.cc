@@ -55,8 +55,8 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
   if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
-  spdlog::info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
-               edits.size() - static_cast<size_t>(deleted), deleted);
+  log_info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
+           edits.size() - static_cast<size_t>(deleted), deleted);
   return edits;
 }
 

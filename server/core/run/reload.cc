@@ -6,16 +6,27 @@ namespace weir::server {
 
 std::vector<Reload::Outcome> Reload::run() const {
   std::vector<Outcome> outcomes;
-  for (const auto& [name, act] : participants_) {
+  for (const auto& [name, act, files] : participants_) {
     Result<void, std::string> read = act();
     if (read) {
-      spdlog::info("reload: {}: done", name);
+      log_info("reload: {}: done", name);
     } else {
-      spdlog::error("reload: {}: failed, going on with what was there: {}", name, read.error());
+      log_error("reload: {}: failed, going on with what was there: {}", name, read.error());
     }
     outcomes.push_back({.name = name, .read = std::move(read)});
   }
   return outcomes;
+}
+
+void Reload::run_if_changed(int64_t steady_ns) {
+  FileWatch::Paths paths;
+  for (const Participant& participant : participants_) {
+    if (!participant.files) continue;
+    for (std::string& path : participant.files()) paths.push_back(std::move(path));
+  }
+  const FileWatch::Paths changed = watch_.look(paths, steady_ns);
+  for (const std::string& path : changed) log_info("watch-files: {} has changed", path);
+  if (!changed.empty()) (void)run();
 }
 
 }  // namespace weir::server

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "base/time_units.h"
+#include "server/config/memory_share.h"
 #include "server/core/disk/stored_meaning.h"
 #include "server/core/run/cluster.h"
 #include "server/core/run/policies_reload.h"
@@ -19,8 +21,7 @@ constexpr int64_t kWorkSliceNs = kNsPerMs;
 // Of those that `options` say, the configuration decides these.
 storage::KeyspaceOptions configured(storage::KeyspaceOptions options, const Config& config) {
   options.databases = static_cast<int>(config.databases);
-  options.memory_bytes_max =
-      static_cast<size_t>(config.maxmemory > 0 ? config.maxmemory : memory_limit().bytes / 2);
+  options.memory_bytes_max = static_cast<size_t>(maxmemory_bytes(config, memory_limit().bytes));
   options.name_bytes_max = static_cast<size_t>(config.key_bytes_max);
   options.unwritten_max = static_cast<size_t>(config.write_back_entries_max);
   options.log_bytes_max = static_cast<uint64_t>(config.wal_bytes_max);
@@ -39,7 +40,16 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   limiters->limiting = config.limiting;
   limiters->waiting.signal_all();
   if (config.limiting == Limiting::kOn) return;
-  spdlog::warn("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
+  log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
+}
+
+// The files of tls-* that are in use.
+std::vector<std::string> tls_files(const Config& config) {
+  std::vector<std::string> paths;
+  for (const std::string* path : {&config.tls_cert_file, &config.tls_key_file,
+                                  &config.tls_ca_cert_file, &config.tls_ca_cert_dir})
+    if (!path->empty()) paths.push_back(*path);
+  return paths;
 }
 
 // What a change of an option does at once. What is only read from now on has no row, and what
@@ -132,7 +142,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                    .read_policies =
                        [this] {
                          if (const auto read = read_policies(); !read)
-                           spdlog::warn("policies-file: {}", read.error());
+                           log_warning("policies-file: {}", read.error());
                        }}),
       executor_({.host = this,
                  .commands = &commands_,
@@ -153,19 +163,26 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
   if (uses_tls(config_)) {
-    reload_.add("tls", [this] { return sessions_.tls().load(config_); });
+    reload_.add(
+        "tls", [this] { return sessions_.tls().load(config_); },
+        [this] { return tls_files(config_); });
   }
   if (!config_.policies_file.empty()) {
-    reload_.add("policies-file", [this] { return read_policies(); });
+    const auto path = (std::filesystem::path(config_.dir) / config_.policies_file).string();
+    reload_.add(
+        "policies-file", [this] { return read_policies(); }, [path] { return std::vector{path}; });
   }
   if (!config_.cluster_topology.empty())
-    reload_.add("cluster-topology", [this] { return reload_topology(); });
+    reload_.add(
+        "cluster-topology", [this] { return reload_topology(); },
+        [this] { return std::vector{config_.cluster_topology}; });
   apply_limiting(config_, &limiters_);
   report_.set_rules(config_);
   report_.run_id = (hex(random()) + hex(random()) + hex(random())).substr(0, 40);
 }
 
 storage::Status Server::open(OpeningLines::Tell tell) {
+  look_at_files();  // before they are read, or a change while the data is opened is missed
   if (const auto opened = acl_.open(); !opened) return storage::Status::failed(opened.error());
   if (uses_tls(config_)) {
     if (const auto loaded = sessions_.tls().load(config_); !loaded)
@@ -182,17 +199,16 @@ storage::Status Server::open(OpeningLines::Tell tell) {
     return storage::Status::failed(opened.error());
   scripting_.scripts.open();
   scripting_.functions.open();
-  if (!report.tail_note.empty()) spdlog::warn("{}", report.tail_note);
+  if (!report.tail_note.empty()) log_warning("{}", report.tail_note);
   if (report.created) {
-    spdlog::info("data opened: new");
+    log_info("data opened: new");
   } else {
-    spdlog::info(
-        "data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
-        report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
+    log_info("data opened: existing, {} turns written back, newest turn {}, {} entries replayed",
+             report.written_back_turn, keys_.turn(), keys_.metrics().unwritten);
   }
   if (const auto read = read_policies(); !read) {
     if (!persistence_.health.writes_denied()) return storage::Status::failed(read.error());
-    spdlog::warn("policies-file: {}", read.error());
+    log_warning("policies-file: {}", read.error());
   }
   return shard_role_.begin(this, report.read_only);
 }
@@ -330,6 +346,7 @@ void Server::tick() {
   if (recovers) report_.end_phase("recovery", clock_.steady_ns());
   persistence_.checkpoints.advance();
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
+  look_at_files();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);
@@ -343,10 +360,19 @@ void Server::drop_overrides() {
   if (!keys_.failure().ok()) keys_.running().roll_back();
 }
 
+void Server::look_at_files() {
+  if (!config_.watch_files) return reload_.forget_files();
+  reload_.run_if_changed(clock_.steady_ns());
+}
+
 void Server::apply_config(const std::vector<std::string>& changed) {
   for (const OptionEffect& effect : kOptionEffects) {
     if (std::find(changed.begin(), changed.end(), effect.option) != changed.end())
       effect.happen(*this);
+  }
+  if (std::find(changed.begin(), changed.end(), "watch-files") != changed.end()) {
+    reload_.forget_files();
+    look_at_files();  // at once, or a change until the next tick is missed
   }
   report_.set_rules(config_);
   keys_.set_options(configured(keys_.options(), config_));

@@ -114,6 +114,7 @@ class Server final : public CallHost {
  private:
   void work_a_slice();
   void drop_overrides();
+  void look_at_files();
   Result<void, std::string> read_policies();
   Result<void, std::string> reload_topology();
 

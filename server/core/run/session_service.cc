@@ -79,11 +79,11 @@ void SessionService::count_sent(size_t bytes) {
 
 void SessionService::note_protocol_error(const Session& session, const std::string& error) {
   needs_.report->note_error_reply("ERR");
-  spdlog::debug("client {} ({}) closed: {}", session.id, session.client().peer().address, error);
+  log_debug("client {} ({}) closed: {}", session.id, session.client().peer().address, error);
 }
 
 void SessionService::note_query_buffer_overrun(const Session& session) {
-  spdlog::warn(
+  log_warning(
       "client {} ({}) closed: its request is larger than client-query-buffer-limit ({} bytes)",
       session.id, session.client().peer().address, config().client_query_buffer_limit);
 }

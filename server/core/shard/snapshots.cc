@@ -64,7 +64,7 @@ Result<Snapshots::Begun, std::string> Snapshots::begin(std::string_view id) {
         directory_of(id), [this, name = std::string(id)](bool is_made) { made(name, is_made); });
     if (!asked) return asked.error();
     snapshots_[std::string(id)].place = *place;
-    spdlog::info("another member takes a snapshot, {}", id);
+    log_info("another member takes a snapshot, {}", id);
   }
   const auto snapshot = use(id);
   if (!snapshot) return snapshot.error();
@@ -142,7 +142,7 @@ void Snapshots::begin_turn() {
       continue;
     }
     if (snapshot.state == State::kMade) {
-      spdlog::warn("the snapshot {} was not read of for a minute, and is removed", at->first);
+      log_warning("the snapshot {} was not read of for a minute, and is removed", at->first);
       remover_.remove({directory_of(at->first)});
     }
     at = snapshots_.erase(at);

@@ -32,12 +32,12 @@ Result<void, std::string> copy_first_data(const PullPlan& plan, WaitingLog* log,
     if (registry != nullptr) sources = sources_of(RegistryView(registry->snapshot()), "");
     auto pulled = pull_snapshot(plan, sources, random, clock, stops);
     if (pulled) {
-      spdlog::info("copied the data of member {}: {} files, {} bytes", pulled->from, pulled->files,
-                   pulled->bytes);
+      log_info("copied the data of member {}: {} files, {} bytes", pulled->from, pulled->files,
+               pulled->bytes);
       return install_snapshot(plan.directory);
     }
     if (plan.tell) plan.tell("waiting for a member whose data can be copied", kMembersNs);
-    if (pulled.error() != why) spdlog::warn("{}", why = pulled.error());
+    if (pulled.error() != why) log_warning("{}", why = pulled.error());
     if (clock->steady_ns() >= end_ns)
       return "the shared log does not hold all of shard " + plan.shard +
              ", and no other member's data can be copied: " + why;

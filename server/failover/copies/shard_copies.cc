@@ -24,11 +24,11 @@ bool ShardCopies::has_copied(const Sources& sources, uint64_t random) {
   if (const auto ended = pull_->take()) {
     begin_at_ns_ = now_ns + kAgainNs;
     if (*ended) {
-      spdlog::info("copied the data of member {}: {} files, {} bytes", (*ended)->from,
-                   (*ended)->files, (*ended)->bytes);
+      log_info("copied the data of member {}: {} files, {} bytes", (*ended)->from, (*ended)->files,
+               (*ended)->bytes);
       return true;
     }
-    spdlog::warn("the data of another member cannot be copied yet: {}", ended->error());
+    log_warning("the data of another member cannot be copied yet: {}", ended->error());
   }
   if (!pull_->running() && now_ns >= begin_at_ns_) pull_->start(sources(), random);
   return false;
@@ -40,8 +40,8 @@ void ShardCopies::adopted() {
   const std::string kept =
       directory_ + "/before-rejoin-" + std::to_string(clock_.wall_ns() / kNsPerS);
   if (const auto named = storage::rename_file(aside, kept); !named.ok())
-    return spdlog::warn("the data that this member had is lost: {}", named.message());
-  spdlog::warn("the data that this member had lies in {}, which nothing needs any more", kept);
+    return log_warning("the data that this member had is lost: {}", named.message());
+  log_warning("the data that this member had lies in {}, which nothing needs any more", kept);
 }
 
 }  // namespace weir::server

@@ -111,18 +111,18 @@ void MemberPort::promote(int64_t instant_ns) {
   instants_.emplace(std::max(instant_ns, keys_->metrics().instant_ns), now());
   parts_.replies->promote();
   server_->timeline().synchronise();
-  spdlog::warn("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
-               keys_->turn() + 1, member_->log_state().epoch().log_index);
+  log_warning("this is the primary of shard {} from turn {} on, epoch {}", parts_.plan->shard,
+              keys_->turn() + 1, member_->log_state().epoch().log_index);
   server_->shard_role().promote();
 }
 
 void MemberPort::demote(Reason reason) {
-  spdlog::warn(
+  log_warning(
       "this is not the primary of shard {} any more: {}; {} turns that were not committed are "
       "dropped",
       parts_.plan->shard, words_of(reason), keys_->turn() - keys_->logged_turn());
   const uint64_t lost = parts_.replies->demote();
-  if (lost > 0) spdlog::warn("clients were told of {} permits in them", lost);
+  if (lost > 0) log_warning("clients were told of {} permits in them", lost);
   instants_.reset();
   if (const Status status = server_->shard_role().demote(); !status.ok()) parts_.plan->fail(status);
   parts_.stale_clients->demoted(parts_.clock->boot_ns(), server_);
@@ -131,8 +131,8 @@ void MemberPort::demote(Reason reason) {
 void MemberPort::stop(Reason reason) {
   stopped_ = {.because = std::string(words_of(reason)), .copies = reason == Reason::kTrimmed};
   if (reason == Reason::kBadTurns) stopped_.because += ": " + bad_turn_;
-  spdlog::critical("this member of shard {} has stopped and follows no more: {}",
-                   parts_.plan->shard, stopped_.because);
+  log_critical("this member of shard {} has stopped and follows no more: {}", parts_.plan->shard,
+               stopped_.because);
 }
 
 int64_t MemberPort::instant_ns() {

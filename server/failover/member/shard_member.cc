@@ -45,8 +45,7 @@ void look_for_log(LogAbsence* absence, bool is_promoted, int64_t lease_ns, Serve
   absence->look(boot_ns);
   if (!is_promoted) return;
   if (absence->is_away() && !was_away)
-    spdlog::warn(
-        "the shared log does not answer: what has to wait for it is refused until it does");
+    log_warning("the shared log does not answer: what has to wait for it is refused until it does");
   if (absence->outlasts(lease_ns, boot_ns)) server->shard_role().cut_listeners();
 }
 
@@ -94,7 +93,7 @@ Result<void, std::string> ShardMember::begin(Server* server) {
            .address = plan_.address,
            .incarnation = {.high = random_.next(), .low = random_.next()}};
   if (const std::string weakness = log_->facts().weakness; !weakness.empty())
-    spdlog::warn("the shared log may lose what it has acknowledged: {}", weakness);
+    log_warning("the shared log may lose what it has acknowledged: {}", weakness);
   begin_protocol();
   copies_ = std::make_unique<ShardCopies>(
       plan_.pull, server_, &clock_, [this]() -> Result<SnapshotPlace, std::string> {
@@ -105,8 +104,8 @@ Result<void, std::string> ShardMember::begin(Server* server) {
           return std::string("ERR this member has no data of the shard that could be copied yet");
         return SnapshotPlace{.log_index = written_back_.log_index, .crc = written_back_.crc};
       });
-  spdlog::info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
-               plan_.shard, keys_->turn(), plan_.address);
+  log_info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
+           plan_.shard, keys_->turn(), plan_.address);
   act();
   return {};
 }
@@ -135,8 +134,8 @@ void ShardMember::adopt_copy() {
     return plan_.fail(status);
   begin_protocol();
   copies_->adopted();
-  spdlog::warn("this member of shard {} goes on with the copied data, at turn {}", plan_.shard,
-               keys_->turn());
+  log_warning("this member of shard {} goes on with the copied data, at turn {}", plan_.shard,
+              keys_->turn());
 }
 
 void ShardMember::listen() {

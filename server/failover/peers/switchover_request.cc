@@ -33,10 +33,10 @@ Result<void, std::string> SwitchoverRequest::ask(std::string primary, std::strin
   worker_->post([this, primary = std::move(primary), node = std::move(node)] {
     const auto asked = ask_until_given(primary, node);
     if (asked) {
-      spdlog::info("the primary, {}, was asked for a switchover and switches over", primary);
+      log_info("the primary, {}, was asked for a switchover and switches over", primary);
     } else {
-      spdlog::warn("the primary, {}, was asked for a switchover and does not give it: {}", primary,
-                   asked.error());
+      log_warning("the primary, {}, was asked for a switchover and does not give it: {}", primary,
+                  asked.error());
     }
     is_asking_ = false;
   });

@@ -33,7 +33,7 @@ void LogTrimmer::name_the_late(const RegistryView& registry) {
     if (facts.head.log_index > trimmed_up_to_) continue;
     late_.insert(facts.author.node);
     if (before.contains(facts.author.node)) continue;
-    spdlog::warn(
+    log_warning(
         "member {} at {} is at log index {} of the shared log, which is longer than log-bytes-max "
         "and is not kept for it any more; it has to copy another member's data",
         facts.author.node, facts.author.address, facts.head.log_index);

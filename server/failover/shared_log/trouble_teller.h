@@ -19,8 +19,8 @@ class TroubleTeller {
     std::string text = log.trouble().text;
     if (text == told_) return;
     told_ = std::move(text);
-    told_.empty() ? spdlog::info("the shared log answers again")
-                  : spdlog::warn("the shared log: {}", told_);
+    told_.empty() ? log_info("the shared log answers again")
+                  : log_warning("the shared log: {}", told_);
   }
 
  private:

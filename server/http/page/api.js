@@ -44,8 +44,11 @@ export async function ask(commands) {
 
 // Answers why weir takes no writes; "" if it does.
 export async function readiness() {
-  const answer = await fetch("/readyz", {cache: "no-store", signal: AbortSignal.timeout(10000)});
-  return answer.ok ? "" : (await answer.text()).trim();
+  for (const path of ["/serves", "/readyz"]) {
+    const answer = await fetch(path, {cache: "no-store", signal: AbortSignal.timeout(10000)});
+    if (!answer.ok) return (await answer.text()).trim();
+  }
+  return "";
 }
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;

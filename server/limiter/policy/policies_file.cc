@@ -59,8 +59,8 @@ Result<PolicyLine, std::string> parse_line(std::string_view line, const algorith
   if (!policy) {
     auto old = parse_policy(effect, zones, algorithms::BareTimes::kMilliseconds);
     if (!old) return without_code(policy.error());
-    spdlog::warn("policy '{}': {}; it is read as milliseconds, write the unit",
-                 algorithms::shown(name), without_code(policy.error()));
+    log_warning("policy '{}': {}; it is read as milliseconds, write the unit",
+                algorithms::shown(name), without_code(policy.error()));
     policy = std::move(old);
   }
   return PolicyLine{.name = name, .policy = std::move(*policy)};

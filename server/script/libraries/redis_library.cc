@@ -64,10 +64,10 @@ int sha1_of(lua_State* L) {
 
 constexpr size_t kLoggedByteNs = 4;
 
-void write_log(int level, std::string_view text) {
-  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::debug,
-                                                   spdlog::level::info, spdlog::level::warn};
-  spdlog::log(kLevels[level], "script: {}", text);
+void log_line(int level, std::string_view text) {
+  constexpr EventLevel kLevels[] = {EventLevel::kDebug, EventLevel::kDebug, EventLevel::kInfo,
+                                    EventLevel::kWarning};
+  log_event(kLevels[level], "script: {}", text);
 }
 
 int log(lua_State* L) {
@@ -87,7 +87,7 @@ int log(lua_State* L) {
   }
   luaL_pushresult(&buffer);
   charge(L, kLoggedByteNs * lua_objlen(L, -1));
-  write_log(static_cast<int>(level), text_at(L, -1));
+  log_line(static_cast<int>(level), text_at(L, -1));
   return 0;
 }
 

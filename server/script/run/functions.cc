@@ -82,12 +82,12 @@ void Functions::reload() {
   Libraries libraries;
   if (record.exists()) {
     const auto codes = decoded(record.value());
-    if (!codes) spdlog::error("the libraries of functions have a format that is not known");
+    if (!codes) log_error("the libraries of functions have a format that is not known");
     for (const std::string& code : codes.value_or(std::vector<std::string>())) {
       std::string name;
       const auto added = add_to(&libraries, code, false, &name);
       if (added) continue;
-      spdlog::error("library '{}' of functions: {}", name, added.error());
+      log_error("library '{}' of functions: {}", name, added.error());
       auto empty = std::make_shared<Library>();
       empty->name = name;
       empty->code = code;

@@ -9,7 +9,7 @@ from pathlib import Path
 from . import catalogue, clusters, installs, kept, page, servers, session, shards, table
 
 ROOT = Path(__file__).resolve().parents[3]
-CI_SECONDS_MAX = 1120
+CI_SECONDS_MAX = 1700
 
 USAGE = """Runs real client programs against weir-server and redis-server, with a kill -9 and a
 restart in the middle, and prints one table. Packages are installed in pinned versions into

@@ -3,6 +3,7 @@ import static org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder.r
 
 import io.lettuce.core.RedisClient;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.discovery.ClassNameFilter;
@@ -10,6 +11,7 @@ import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 // Runs the tests of clients/java, and says each one's outcome. WEIR_SERVER is the program that they start.
@@ -17,6 +19,11 @@ public final class WeirPackage implements TestExecutionListener {
   private static final String ALL = "weir\\..*Test";
   private static final String WITHOUT_SERVER = "weir\\.ConformanceTest";
   private static final int WHY_MAX = 600;
+  // Some classes at once, as most of them wait for something; a test that hangs fails.
+  private static final Map<String, String> EXECUTION = Map.of("parallel.enabled", "true", "parallel.mode.default",
+      "same_thread", "parallel.mode.classes.default", "concurrent", "parallel.config.strategy", "fixed",
+      "parallel.config.fixed.parallelism", "4", "parallel.config.fixed.max-pool-size", "4", "timeout.default", "200 s",
+      "timeout.thread.mode.default", "separate_thread");
 
   private static String name(TestIdentifier test) {
     String place = test.getSource().map(source -> source instanceof MethodSource method
@@ -47,8 +54,10 @@ public final class WeirPackage implements TestExecutionListener {
     Report.say("version %s", Report.version(RedisClient.class));
     Path classes = Path.of(WeirPackage.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     String wanted = arguments.length > 0 ? arguments[0] : Report.IS_WEIR ? ALL : WITHOUT_SERVER;
-    LauncherFactory.create().execute(request().selectors(selectClasspathRoots(Set.of(classes)))
-        .filters(ClassNameFilter.includeClassNamePatterns(wanted)).build(), new WeirPackage());
+    LauncherDiscoveryRequestBuilder tests = request().selectors(selectClasspathRoots(Set.of(classes)))
+        .filters(ClassNameFilter.includeClassNamePatterns(wanted));
+    EXECUTION.forEach((name, value) -> tests.configurationParameter("junit.jupiter.execution." + name, value));
+    LauncherFactory.create().execute(tests.build(), new WeirPackage());
     Report.say("done");
     System.exit(0);
   }

@@ -1,6 +1,7 @@
 // CONFIG, INFO, DEBUG, SAVE and its like, SHUTDOWN, and what a server on its own answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <fstream>

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "tests/server/fake_server.h"
@@ -59,6 +61,36 @@ TEST(Reload, TriesAllInTheirOrderAndLogsALineForEach) {
             "info reload: a: done\n"
             "error reload: b: failed, going on with what was there: no such file\n"
             "info reload: c: done\n");
+}
+
+TEST(Reload, WhenFilesChangeAllAreTried) {
+  const LogLines log;
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/file";
+  std::ofstream(path) << "1";
+  Reload reload;
+  int runs = 0;
+  const auto act = [&runs]() -> Result<void, std::string> {
+    ++runs;
+    return {};
+  };
+  reload.add("a", act);
+  reload.add("b", act, [path] { return FileWatch::Paths{path}; });
+  int64_t now_ns = kSecond;
+  const auto runs_after = [&](int seconds) {
+    for (; seconds > 0; --seconds) reload.run_if_changed(now_ns += kSecond);
+    return runs;
+  };
+  EXPECT_EQ(runs_after(3), 0);
+  std::ofstream(path) << "22";
+  EXPECT_EQ(runs_after(3), 2);
+  EXPECT_EQ(log.text(), "info watch-files: " + path +
+                            " has changed\n"
+                            "info reload: a: done\n"
+                            "info reload: b: done\n");
+  reload.forget_files();
+  std::ofstream(path) << "333";
+  EXPECT_EQ(runs_after(3), 2);
 }
 
 TEST(Reload, ReopensTheLogOfAServer) {

@@ -33,7 +33,8 @@ class HttpAnswers : public ::testing::Test {
 TEST_F(HttpAnswers, TellsWhatThereIs) {
   const http::Answer answer = get("/nothing");
   EXPECT_EQ(answer.status, 404u);
-  EXPECT_EQ(answer.body, "there is no such page; there are / /v1/page /metrics /healthz /readyz\n");
+  EXPECT_EQ(answer.body,
+            "there is no such page; there are / /v1/page /metrics /healthz /readyz /serves\n");
 }
 
 TEST_F(HttpAnswers, MetricsMayAskForAUser) {
@@ -69,6 +70,29 @@ TEST_F(HttpAnswers, AQueryIsIgnored) { EXPECT_EQ(get("/healthz?x=1").body, "aliv
 TEST_F(HttpAnswers, IsReadyWhileItServesWrites) {
   EXPECT_EQ(get("/readyz").status, 200u);
   EXPECT_EQ(value("weir_ready"), "1");
+}
+
+TEST_F(HttpAnswers, AServerOfNoShardServesWhateverItsStoreDoes) {
+  EXPECT_EQ(get("/serves").body, "serves\n");
+  server_.disk().faults.disk_full = true;
+  client_->call({"SET", "k", "v"});
+  EXPECT_EQ(get("/readyz").status, 503u);
+  EXPECT_EQ(get("/serves").status, 200u);
+}
+
+TEST(HttpReadiness, AStandbyIsReadyWhileItFollows) {
+  MemberView standby;
+  standby.state = "following";
+  EXPECT_EQ(unready_reason(standby), "");
+  for (const char* state : {"joining", "claiming", "copying", "switching over"}) {
+    standby.state = state;
+    EXPECT_EQ(unready_reason(standby),
+              std::string("this member of its shard does not serve and is ") + state);
+  }
+  standby.state = "stopped";
+  standby.stopped_because = "the shared log is damaged";
+  EXPECT_EQ(unready_reason(standby),
+            "this member of its shard does not serve and is stopped: the shared log is damaged");
 }
 
 TEST_F(HttpAnswers, TheFormatIsTheOneThatIsAskedFor) {

@@ -168,6 +168,31 @@ TEST_F(PoliciesFile, SighupReads) {
   EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 3/1m"));
 }
 
+TEST_F(PoliciesFile, AWatchedFileIsReadWhenItHasChanged) {
+  const auto limit_after = [this](int64_t seconds) {
+    for (; seconds > 0; --seconds) server_->advance(kSecond);
+    return ask("RL.POLICY GET free");
+  };
+  file("policy free 3/1m\n");
+  EXPECT_THAT(limit_after(5), HasSubstr("GCRA 100/1m")) << "nobody watches";
+  ask("CONFIG SET watch-files yes");
+  EXPECT_THAT(limit_after(5), HasSubstr("GCRA 100/1m")) << "nothing has changed since";
+  file("policy free 40/1m\n");
+  EXPECT_THAT(limit_after(1), HasSubstr("GCRA 100/1m")) << "it may not be written to its end";
+  EXPECT_THAT(limit_after(1), HasSubstr("GCRA 40/1m"));
+  file("policy free 5/x\n");
+  EXPECT_THAT(limit_after(3), HasSubstr("GCRA 40/1m"));
+  file("policy free 600/1m\n");
+  EXPECT_THAT(limit_after(3), HasSubstr("GCRA 600/1m"));
+}
+
+TEST_F(PoliciesFile, AFileIsWatchedFromTheOptionOn) {
+  ask("CONFIG SET watch-files yes");
+  file("policy free 40/1m\n");  // no tick has been since
+  for (int second = 0; second < 3; ++second) server_->advance(kSecond);
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("GCRA 40/1m"));
+}
+
 // Whoever waits is tried at once under the new policy, as after RL.POLICY SET.
 TEST_F(PoliciesFile, SighupWakesWhoWaits) {
   reload("policy free 1/1h\n");

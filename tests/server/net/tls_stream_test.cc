@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 
 #include <random>
+#include <tuple>
 
 #include "server/net/socket_stream.h"
 #include "tests/server/net/tls_peer.h"
@@ -151,6 +152,41 @@ TEST_F(TlsStreamTest, ASessionIsResumedUnlessThatIsOff) {
       EXPECT_EQ(stream.peer_name(), "shop");  // also of one whose certificate was not shown again
       if (!again) session = SSL_get1_session(peer.ssl());
       (void)SSL_shutdown(peer.ssl());  // else it takes the session for a bad one
+      ::close(ends[1]);
+    }
+    SSL_SESSION_free(session);
+  }
+}
+
+// Else who comes by a port that asks nobody would have a key to the one that does.
+TEST_F(TlsStreamTest, TheSessionOfOneWhoWasNotAskedIsNotResumedByOneWhoIs) {
+  config_.tls_auth_clients = TlsAuthClients::kYes;
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const auto context = TlsContext::make(config_);
+    ASSERT_TRUE(context);
+    TlsPeer nobody(nullptr, version);
+    SSL_SESSION* session = nullptr;
+    for (const auto& [is_asked, is_resumed, wanted] :
+         {std::tuple(false, false, Progress::kDone), std::tuple(false, true, Progress::kDone),
+          std::tuple(true, false, Progress::kFailed)}) {
+      int ends[2];
+      ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+      TlsStream stream(std::make_unique<SocketStream>(ends[0]), **context);
+      if (!is_asked) stream.ask_no_certificate();
+      nobody.attach(ends[1]);
+      if (session != nullptr) SSL_set_session(nobody.ssl(), session);
+      auto progress = Progress::kWantsRead;
+      for (int i = 0; i < 20 && progress == Progress::kWantsRead; ++i) {
+        (void)nobody.handshake();
+        progress = stream.handshake();
+      }
+      (void)nobody.handshake();
+      (void)nobody.read();  // with TLS 1.3 a session comes after the handshake
+      EXPECT_EQ(progress, wanted);
+      EXPECT_EQ(stream.is_resumed(), is_resumed);
+      EXPECT_EQ(stream.peer_name(), "");
+      if (session == nullptr) session = SSL_get1_session(nobody.ssl());
+      (void)SSL_shutdown(nobody.ssl());
       ::close(ends[1]);
     }
     SSL_SESSION_free(session);

@@ -33,7 +33,7 @@ TEST(Log, IsPrintableWhateverClientsSay) {
                   "done\n2026-01-01T00:00:00.000+0000 error forged \x1b[31m"});
     client->call({"ACL", "SETUSER", "an\xc2\x9bn", "on"});
     client->call({"ACL", "DELUSER", "an\xc2\x9bn"});
-    spdlog::error("storage failed: {}", "/data/\xe2\x80\xae\r/file");
+    log_error("storage failed: {}", "/data/\xe2\x80\xae\r/file");
   }
   ASSERT_TRUE(start_log("", LogLevel::kNothing));
   std::ostringstream text;

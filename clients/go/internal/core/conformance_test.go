@@ -31,8 +31,12 @@ func (s *jsonSpec) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &fields)
 }
 
+// specsOf keeps nil (not told) and none apart.
 func specsOf(rows []jsonSpec) []Spec {
-	var specs []Spec
+	if rows == nil {
+		return nil
+	}
+	specs := []Spec{}
 	for _, row := range rows {
 		specs = append(specs, row.Spec)
 	}
@@ -77,6 +81,8 @@ type keyed struct {
 	Cost     int64
 	Granted  int64
 	ResetsMS []float64 `json:"resets_ms"`
+	WaitMax  *float64  `json:"wait_max"`
+	Blocked  bool
 	Callers  int64
 	Specs    []jsonSpec
 }
@@ -88,6 +94,7 @@ type step struct {
 	Plan       *keyed
 	HandedBack *keyed `json:"handed_back"`
 	Decide     *keyed
+	Book       *keyed
 	GiveBack   *keyed `json:"give_back"`
 	Probe      *bool
 	Probed     *bool
@@ -100,6 +107,8 @@ type step struct {
 	Retry     *float64
 	Reset     *float64
 	Begins    *bool
+	Booked    *bool
+	Wait      *float64
 }
 
 // player does the steps of a row of away.json to a core.
@@ -115,6 +124,12 @@ func (p *player) newID() string {
 }
 
 func TestAway(t *testing.T) {
+	for _, name := range []string{"away", "unknown", "bookings"} {
+		t.Run(name, func(t *testing.T) { playTable(t, name) })
+	}
+}
+
+func playTable(t *testing.T, name string) {
 	var rows []struct {
 		Name, Limits string
 		Away         Mode
@@ -122,7 +137,7 @@ func TestAway(t *testing.T) {
 		KeysMax      int `json:"keys_max"`
 		Steps        []step
 	}
-	table(t, "away", &rows)
+	table(t, name, &rows)
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {
 			specs, err := Parse(strings.Fields(row.Limits))
@@ -149,7 +164,7 @@ func (p *player) play(t *testing.T, step step) string {
 	switch {
 	case step.Answered != nil:
 		it := step.Answered
-		p.core.Answered(it.Key, step.At, Answer{Cost{All: it.Granted}, specsOf(it.Specs), it.ResetsMS, false, it.Callers})
+		p.core.Answered(it.Key, step.At, Answer{Cost{All: it.Granted}, specsOf(it.Specs), it.ResetsMS, it.Blocked, it.Callers})
 	case step.Failed != nil:
 		p.core.Failed(step.At, *step.Failed)
 		return differs("away", breaker.Away(), step.Away)
@@ -159,6 +174,8 @@ func (p *player) play(t *testing.T, step step) string {
 		p.core.HandedBack(step.HandedBack.Key, p.planned[step.HandedBack.Key])
 	case step.Decide != nil:
 		return p.decide(step)
+	case step.Book != nil:
+		return p.book(step)
 	case step.GiveBack != nil:
 		p.core.GiveBack(step.GiveBack.Key, step.GiveBack.Cost, step.At)
 	case step.Probe != nil:
@@ -196,6 +213,21 @@ func (p *player) plan(step step) string {
 		return "the ID of a hand back is not kept"
 	}
 	p.planned[step.Plan.Key] = back
+	return ""
+}
+
+func (p *player) book(step step) string {
+	waitMax := -1.0
+	if step.Book.WaitMax != nil {
+		waitMax = *step.Book.WaitMax
+	}
+	booked, decision := p.core.Book(step.Book.Key, Cost{All: step.Book.Cost}, waitMax, step.At)
+	if wrong := differs("booked", booked, step.Booked); wrong != "" || step.Wait == nil {
+		return wrong
+	}
+	if wait := decision.Views[decision.Index].RetryMS; math.Abs(wait-*step.Wait) > 1e-6 {
+		return "wait is otherwise: " + strconv.FormatFloat(wait, 'g', -1, 64)
+	}
 	return ""
 }
 

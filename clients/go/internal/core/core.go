@@ -104,7 +104,7 @@ func (c *Core) Answered(key string, now float64, answer Answer) {
 	}
 	c.seen = known
 	found := c.mirror.find(key, known)
-	if found == nil {
+	if found == nil || found.unknown {
 		found = c.mirror.add(key, known, c.Share(), now)
 	}
 	found.blocked = answer.Blocked
@@ -136,6 +136,21 @@ func (c *Core) Decide(key string, cost Cost, now float64, charge bool) Decision 
 	return decision
 }
 
+// Book books here what may be used later, and answers whether it is booked. It books only where a limit says how long that
+// is, and for no longer than waitMaxMS (below 0: not given): nothing where the limits are not known, nor where nothing passes.
+func (c *Core) Book(key string, cost Cost, waitMaxMS, now float64) (bool, Decision) {
+	decision := c.Decide(key, cost, now, true)
+	if decision.Allowed || decision.Index < 0 {
+		return decision.Allowed, decision
+	}
+	wait := decision.Views[decision.Index].RetryMS
+	if wait == Never || (waitMaxMS >= 0 && wait > waitMaxMS) {
+		return false, decision
+	}
+	c.Charge(key, cost, now)
+	return true, decision
+}
+
 // Charge takes here without asking, into debt if need be.
 func (c *Core) Charge(key string, cost Cost, now float64) {
 	if found := c.entryAway(key, now); found != nil {
@@ -161,7 +176,7 @@ func (c *Core) entryAway(key string, now float64) *entry {
 		return nil
 	case found == nil:
 		found = c.mirror.add(key, c.seen, c.Share(), now)
-		found.drainedIn = c.Breaker.Absences
+		found.unknown, found.drainedIn = true, c.Breaker.Absences
 		c.drain(found, now)
 	case c.mode == Strict && !c.Breaker.Away(): // one time-out, which is no absence yet
 		c.drain(found, now)

@@ -47,6 +47,7 @@ type entry struct {
 	specs       []Spec
 	states      []local
 	grantedHere bool
+	unknown     bool      // it was first decided here, and nothing was granted: what weir answers begins it anew
 	drainedIn   int64     // the absence in which it was drained, of mode strict
 	handBack    *HandBack // fixed, so that it may be sent again
 	blocked     bool      // the policy lets nobody through
@@ -129,7 +130,9 @@ func (e *entry) charge(share, now float64, cost Cost, here bool) {
 	for index, state := range e.states {
 		state.charge(share, now, float64(cost.Of(index)), here)
 	}
-	e.grantedHere = e.grantedHere || here
+	if here {
+		e.grantedHere, e.unknown = true, false
+	}
 }
 
 func (e *entry) owed(share, now float64) []int64 {

@@ -2,6 +2,7 @@
 
 import { Breaker } from './breaker.js';
 import type { Failure } from './breaker.js';
+import { kNever } from './local.js';
 import { kClosed, kOpen, Mirror } from './mirror.js';
 import type { Cost, Decision, Entry, HandBack } from './mirror.js';
 import type { Specs } from './specs.js';
@@ -19,7 +20,7 @@ export const kKeysMax = 10_000;
 export interface Answered {
   readonly specs?: Specs | undefined; // the limits in the answer
   readonly resetsMs?: readonly number[] | undefined;
-  readonly blocked?: boolean | undefined;
+  readonly blocked?: boolean | undefined; // left out: as it was
   readonly callers?: number | undefined;
 }
 
@@ -89,7 +90,7 @@ export class Core {
   }
 
   /** weir has answered a take, with `granted` permits. */
-  answered(key: string, now: number, granted: Cost, { specs, resetsMs = [], blocked = false, callers }: Answered = {}): void {
+  answered(key: string, now: number, granted: Cost, { specs, resetsMs = [], blocked, callers }: Answered = {}): void {
     this.breaker.answered();
     if (callers !== undefined) this.#callers = callers;
     const known = this.#fixed ?? specs;
@@ -97,7 +98,7 @@ export class Core {
     this.#seen = known;
     let entry = this.mirror.find(key, known);
     if (!entry || entry.unknown) entry = this.mirror.add(key, known, this.share, now);
-    entry.blocked = blocked;
+    entry.blocked = blocked ?? entry.blocked;
     entry.charge(this.share, now, granted, false);
     entry.states.forEach((state, index) => {
       const resetMs = resetsMs[index];
@@ -118,6 +119,18 @@ export class Core {
     const decision = entry.decide(this.share, now, cost);
     if (charge && decision.allowed) this.charge(key, cost, now);
     return decision;
+  }
+
+  /**
+   * Books here what may be used later. Only where a limit says how long that is: not where the limits are not known, nor
+   * where nothing passes.
+   */
+  book(key: string, cost: Cost, maxWaitMs: number, now: number): { readonly isBooked: boolean; readonly decision: Decision } {
+    const decision = this.decide(key, cost, now);
+    const waitMs = decision.views[decision.index]?.retryMs ?? kNever;
+    if (decision.allowed || waitMs === kNever || waitMs > maxWaitMs) return { isBooked: decision.allowed, decision };
+    this.charge(key, cost, now);
+    return { isBooked: true, decision };
   }
 
   /** Takes here without asking, into debt if need be: after decide() without a charge, and for bookings. */

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from collections.abc import Generator
 from types import TracebackType
+from typing import Any
 
 from . import calls
 from .connection import Weir
 from .effects import Effect
+from .renewing import Renewals, lease_seconds
 from .steps import Engine
 from .verdict import Verdict
-from collections.abc import Generator
-from typing import Any
-
-RENEWALS = 3  # in the length of a lease
 
 
 def settle(engine: Engine, key: str, estimate: int, used: int, verdict: Verdict) -> Generator[Effect, Any, bool]:
@@ -58,45 +58,41 @@ class Hold:
             self.settle(self.used if kind is None else 0)
 
 
-def lease_seconds(verdict: Verdict) -> float:
-    """The shortest LEASE among the limits."""
-    return min((limit.window for limit in verdict.limits), default=1.0)
-
-
 class Lease:
     """Renewed by a thread until the context ends. `lost` is set when the lease has ended in spite of it."""
 
-    def __init__(self, weir: Weir, engine: Engine, key: str, cost: int, verdict: Verdict) -> None:
+    def __init__(self, weir: Weir, engine: Engine, key: str, cost: int, verdict: Verdict, given: float) -> None:
         self._weir, self._engine, self._key, self._cost = weir, engine, key, cost
         self.verdict = verdict
         self.lost = threading.Event()
         self._over = threading.Event()
-        self._seconds = lease_seconds(verdict)
-        self._renewed = time.monotonic()
+        self._renewals = Renewals(lease_seconds(verdict), given)
         self._thread: threading.Thread | None = None
 
     def renew(self) -> bool:
         """False if the lease has ended; True while weir is away and the lease still runs."""
         assert self.verdict.id is not None
-        began = time.monotonic()
-        permits = self._weir.run(calls.of_id(self._engine, "RL.RENEW", self._key, self.verdict.id))
-        if permits:
-            self._renewed = began
-        elif permits == 0 or time.monotonic() - self._renewed >= self._seconds:
-            self.lost.set()
+        sent, permits = time.monotonic(), None
+        try:
+            permits = self._weir.run(calls.renew(self._engine, self._key, self.verdict.id))
+        finally:
+            if not self._over.is_set() and not self._renewals.told(sent, permits):
+                self.lost.set()
         return not self.lost.is_set()
 
     def _renew_on(self) -> None:
-        while not self._over.wait(self._seconds / RENEWALS) and self.renew():
-            pass
+        while not self.lost.is_set() and not self._over.wait(self._renewals.pause()):
+            with contextlib.suppress(Exception):  # a fault of the program: the lease is lost at its end
+                self.renew()
 
     def release(self) -> None:
         self._over.set()
-        if self._thread is not None:
-            self._thread.join()
+        end = self._engine.end()
         self._engine.give_back(self._key, self._cost)
         if self.verdict.id is not None:
-            self._weir.run(calls.of_id(self._engine, "RL.RELEASE", self._key, self.verdict.id))
+            self._weir.run(calls.of_id(self._engine, "RL.RELEASE", self._key, self.verdict.id, end=end))
+        if self._thread is not None:
+            self._thread.join(max(0.0, end - time.monotonic()))
 
     def __enter__(self) -> Lease:
         if self.verdict.id is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
@@ -89,12 +90,13 @@ class Limiter:
 
         With `timeout` it waits for its turn. Raises Denied if there is none.
         """
+        asked = time.monotonic()
         steps = calls.take(self.engine, key, cost) if timeout is None else calls.acquire(
             self.engine, key, timeout, cost)
         verdict = self._run("lease", key, steps)
         if not verdict:
             raise Denied(verdict)
-        return Lease(self.weir, self.engine, key, cost, verdict)
+        return Lease(self.weir, self.engine, key, cost, verdict, asked if timeout is None else time.monotonic())
 
     def _run(self, call: str, key: str, steps: Generator[Effect, Any, T]) -> T:
         return self.weir.run(observed(self.engine.observer, call, key, steps))

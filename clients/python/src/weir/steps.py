@@ -12,7 +12,7 @@ from typing import Any
 from . import verdict as verdicts
 from .core.breaker import Failure
 from .core.core import Away, Core, Cost, HandBack
-from .core.mirror import cost_of
+from .core.mirror import Decision, cost_of
 from .core.specs import parse, words_of
 from .effects import Beside, Command, Effect, Send
 from .errors import failure_of
@@ -121,22 +121,22 @@ class Engine:
 
     # Asking weir.
 
-    def ask(self, commands: tuple[Command, ...], wait: float | None = None,
-            end: float | None = None) -> Generator[Effect, Any, list[Any] | None]:
-        """The replies, or None if weir does not answer; the last one's error is raised if it is the program's.
+    def end(self) -> float:
+        """By when a call that begins now has its verdict, of all that it asks: an instant of time.monotonic()."""
+        return time.monotonic() + self.options.deadline
 
-        With `wait` the call waits up to so many seconds in weir. With `end` it is over by that instant, if that is
-        before the deadline's end.
+    def ask(self, commands: tuple[Command, ...], end: float,
+            waits: bool = False) -> Generator[Effect, Any, list[Any] | None]:
+        """The replies, or None if weir does not answer by that instant; the last one's error is raised if it is the
+        program's. `waits`: it waits in weir. Where there is no time any more nothing is asked, which says nothing of weir.
         """
-        last = time.monotonic() + self.options.deadline + (wait or 0.0)
-        end = last if end is None else min(end, last)
-        failure = Failure.LATE
+        failure = None
         for left in range(self.options.attempts, 0, -1):
             now = time.monotonic()
             if now >= end:
                 break
             try:
-                replies: list[Any] = yield Send(commands, end if wait else now + (end - now) / left, wait is not None)
+                replies: list[Any] = yield Send(commands, end if waits else now + (end - now) / left, waits)
                 if isinstance(replies[-1], Exception):
                     raise replies[-1]
                 return replies
@@ -147,7 +147,8 @@ class Engine:
                 failure = found
                 if found is Failure.NO_WRITES:
                     break
-        self.failed(failure)
+        if failure is not None:
+            self.failed(failure)
         return None
 
     def plan(self, key: str) -> tuple[bool, HandBack | None]:
@@ -182,15 +183,26 @@ class Engine:
             if upto and not decision.allowed and decision.deciding and decision.deciding.remaining > 0:
                 cost = min(cost_of(cost, 0), decision.deciding.remaining)
                 decision = self.core.decide(key, cost, now, charge=charge)
+        return self._here_verdict(decision, cost)
+
+    def _here_verdict(self, decision: Decision, cost: Cost) -> Verdict:
         mode = self.core.away_mode
         source = "local" if mode is Away.STRICT else mode.value
         return verdicts.of_decision(decision, source, cost if isinstance(cost, int) else max(cost), self.policy)
+
+    def book(self, key: str, cost: int, wait_max: float | None) -> tuple[bool, Verdict]:
+        """A booking without weir, of at most so many seconds: whether there is one, and what a take would have been told."""
+        with self.lock:
+            self._here += 1
+            booked, decision = self.core.book(key, cost, None if wait_max is None else wait_max * 1e3,
+                                              time.monotonic() * 1e3)
+        return booked, self._here_verdict(decision, cost)
 
     def note(self, key: str, cost: int) -> None:
         """weir has granted so much in an answer without FULL."""
         with self.lock:
             self._asked += 1
-            self.core.answered(key, time.monotonic() * 1e3, cost)
+            self.core.answered(key, time.monotonic() * 1e3, cost, specs=self.core.known)
 
     def charge(self, key: str, cost: int) -> None:
         with self.lock:

@@ -10,7 +10,7 @@ from redis.exceptions import ClusterCrossSlotError, RedisClusterException, Redis
 
 from . import calls
 from . import verdict as verdicts
-from .effects import Command, Effect, Word
+from .effects import Beside, Command, Effect, Word
 from .observing import observed
 from .steps import Engine, new_id
 from .verdict import Verdict
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HOLD_S = 10.0  # how long what is taken of one slot waits for the others
 Part = tuple[Engine, str, int]
+Held = Sequence[tuple[Part, Verdict]]
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,19 @@ def observed_steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
 
 
 def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
-    asks = True
+    asks, end = True, parts[0][0].end()
     for engine, key, _ in parts:
         asked, back = engine.plan(key)
-        asks = asks and asked
         yield from engine.probing()
-        if asked:
-            yield from calls.hand_back(engine, key, back)
+        asks = asked and (yield from calls.hand_back(engine, key, back, end)) and asks
     if not asks:
         return _decide(parts)
     try:
-        replies = yield from parts[0][0].ask((_words(parts),))
+        replies = yield from parts[0][0].ask((_words(parts),), end)
     except (RedisError, RedisClusterException) as error:
         if not isinstance(error, ClusterCrossSlotError) and "same key slot" not in str(error):
             raise
-        return (yield from _one_by_one(parts))
+        return (yield from _one_by_one(parts, end))
     if replies is None:
         return _decide(parts)
     full = verdicts.mapping(replies[-1])
@@ -107,25 +106,39 @@ def _decide(parts: Sequence[Part]) -> Verdicts:
                     each)
 
 
-def _one_by_one(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
+def _one_by_one(parts: Sequence[Part], end: float) -> Generator[Effect, Any, Verdicts]:
     """Over slots of a cluster: a hold of each, settled if all grant and given back if not. Who ends in between has
     taken what it held, so too much is never granted."""
     held: list[tuple[Part, Verdict]] = []
     for part in parts:
         engine, key, cost = part
-        verdict = yield from calls.take(engine, key, cost, False, HOLD_S)
+        verdict = yield from calls.take(engine, key, cost, False, HOLD_S, end=end)
         held.append((part, verdict))
         if not verdict:
             break
     allowed = bool(held[-1][1])
     for (engine, key, cost), verdict in held:
-        if verdict.id is None or not verdict:
-            if verdict and not allowed:
-                engine.give_back(key, cost)
-        elif allowed:
-            yield from calls.of_id(engine, "RL.SETTLE", key, verdict.id, str(cost))
-        else:
+        if verdict and not allowed:
             engine.give_back(key, cost)
-            yield from calls.of_id(engine, "RL.CANCEL", key, verdict.id)
+    late = yield from _settle([(part, verdict) for part, verdict in held if verdict and verdict.id], allowed, end)
+    if late:
+        yield Beside(_settle_late(late, allowed))
     each = tuple(verdict for _, verdict in held)
     return Verdicts(allowed, -1 if allowed else len(each) - 1, each)
+
+
+def _settle(held: Held, allowed: bool, end: float | None) -> Generator[Effect, Any, Held]:
+    """Those of which weir has not answered by the end."""
+    late = []
+    for (engine, key, cost), verdict in held:
+        assert verdict.id is not None
+        reply = yield from (calls.of_id(engine, "RL.SETTLE", key, verdict.id, str(cost), end=end) if allowed else
+                            calls.of_id(engine, "RL.CANCEL", key, verdict.id, end=end))
+        if reply is None:
+            late.append(((engine, key, cost), verdict))
+    return late
+
+
+def _settle_late(held: Held, allowed: bool) -> Generator[Effect, Any, None]:
+    """Beside the call, once more."""
+    yield from _settle(held, allowed, None)

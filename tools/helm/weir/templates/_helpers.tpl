@@ -25,6 +25,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
+{{- define "weir.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+
 {{- define "weir.hasTls" -}}
 {{- if .Values.tls.existingSecret }}yes{{ end -}}
 {{- end -}}
@@ -33,13 +37,64 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not (and .Values.tls.only .Values.tls.existingSecret) }}yes{{ end -}}
 {{- end -}}
 
+{{/* By which probes and monitoring come to port 9121. */}}
+{{- define "weir.scheme" -}}
+{{- ternary "HTTP" "HTTPS" (eq (include "weir.hasPlain" .) "yes") -}}
+{{- end -}}
+
 {{- define "weir.hasTopology" -}}
 {{- if or (gt (int .Values.cluster.owners) 1) .Values.cluster.topology }}yes{{ end -}}
+{{- end -}}
+
+{{- define "weir.hasFailover" -}}
+{{- if gt (int .Values.failover.members) 0 }}yes{{ end -}}
+{{- end -}}
+
+{{/* Whether members ask one another for a password. */}}
+{{- define "weir.hasMemberUser" -}}
+{{- if and (include "weir.hasFailover" .) .Values.auth.enabled }}yes{{ end -}}
+{{- end -}}
+
+{{- define "weir.usersSecret" -}}
+{{- .Values.auth.existingSecret | default (include "weir.fullname" .) -}}
+{{- end -}}
+
+{{/* The EndpointSlice that leads clients to the member that serves. */}}
+{{- define "weir.slice" -}}
+{{- include "weir.fullname" . }}-serving
 {{- end -}}
 
 {{/* What follows a pod's name in the name by which clients reach it. */}}
 {{- define "weir.domain" -}}
 {{- printf "%s-headless.%s.svc.%s" (include "weir.fullname" .) .Release.Namespace .Values.cluster.domain -}}
+{{- end -}}
+
+{{/* Of the pods; the containers add their own. */}}
+{{- define "weir.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 999
+runAsGroup: 999
+fsGroup: 999
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "weir.containerSecurity" -}}
+readOnlyRootFilesystem: true
+allowPrivilegeEscalation: false
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* The ports for clients, of a Service or (with numbers alone) of an EndpointSlice. */}}
+{{- define "weir.clientPorts" -}}
+{{- $numbers := dict -}}
+{{- if include "weir.hasPlain" . }}{{ $_ := set $numbers "redis" 6379 }}{{ end -}}
+{{- if include "weir.hasTls" . }}{{ $_ := set $numbers "redis-tls" 6380 }}{{ end -}}
+{{- if .Values.http.enabled -}}
+{{- if include "weir.hasPlain" . }}{{ $_ := set $numbers "http" 7080 }}{{ end -}}
+{{- if include "weir.hasTls" . }}{{ $_ := set $numbers "https" 7443 }}{{ end -}}
+{{- end -}}
+{{- $numbers | toJson -}}
 {{- end -}}
 
 {{/* The file of cluster-topology. */}}
@@ -59,12 +114,19 @@ epoch {{ int .Values.cluster.epoch }}{{ if .Values.cluster.epochJump }} jump{{ e
 {{- end -}}
 
 {{- define "weir.conf" -}}
+{{- $plain := include "weir.hasPlain" . -}}
 # Written by the chart. The lines of `config` come last and win.
 bind * -::*
-port {{ ternary 6379 0 (eq (include "weir.hasPlain" .) "yes") }}
+port {{ ternary 6379 0 (eq $plain "yes") }}
 dir /data/{{ .Values.persistence.directory }}
-metrics-port 9121
+watch-files yes
+metrics-port {{ ternary 9121 0 (eq $plain "yes") }}
 metrics-bind * -::*
+{{- if not $plain }}
+# A kubelet has no certificate that it could show.
+metrics-tls-port 9121
+metrics-tls-auth-clients no
+{{- end }}
 {{- if .Values.auth.enabled }}
 aclfile /etc/weir/users/users.acl
 {{- else }}
@@ -83,24 +145,56 @@ tls-ca-cert-file /etc/weir/tls/ca.crt
 {{- end }}
 {{- end }}
 {{- if .Values.http.enabled }}
-http-port 7080
 http-bind * -::*
+{{- if $plain }}
+http-port 7080
+{{- end }}
+{{- if include "weir.hasTls" . }}
+http-tls-port 7443
+{{- end }}
 {{- end }}
 {{- if include "weir.hasTopology" . }}
 cluster-enabled yes
 cluster-topology /etc/weir/conf/topology
+{{- end }}
+{{- if include "weir.hasFailover" . }}
+log {{ .Values.failover.log }}
+shard {{ .Values.failover.shard }}
+{{- if .Values.failover.logSecret }}
+log-password-file /etc/weir/log/password
+{{- end }}
+{{- if and $plain (include "weir.hasTls" .) }}
+cluster-announce-port 6379
+{{- end }}
+{{- if include "weir.hasMemberUser" . }}
+member-user weir-member
+{{- end }}
 {{- end }}
 {{- with .Values.config }}
 {{ . | trim }}
 {{- end }}
 {{- end -}}
 
-{{/* Where nothing says who may come in, nothing is installed. */}}
+{{/* What cannot be meant is not installed. */}}
 {{- define "weir.check" -}}
 {{- if and .Values.auth.enabled (not (or .Values.auth.password .Values.auth.users .Values.auth.existingSecret)) -}}
 {{- fail "set auth.password, auth.users or auth.existingSecret, or auth.enabled=false where everybody who reaches weir may do everything" -}}
 {{- end -}}
 {{- if and .Values.tls.only (not .Values.tls.existingSecret) -}}
 {{- fail "tls.only needs tls.existingSecret" -}}
+{{- end -}}
+{{- if include "weir.hasFailover" . -}}
+{{- if eq (int .Values.failover.members) 1 -}}
+{{- fail "failover.members is 0, or 2 and more: one member has nobody who could take over" -}}
+{{- end -}}
+{{- if include "weir.hasTopology" . -}}
+{{- fail "failover.members and cluster.owners exclude each other: a member of a shard does not speak the cluster protocol yet" -}}
+{{- end -}}
+{{- if not .Values.failover.log -}}
+{{- fail "failover.members needs failover.log, the address of the shared log" -}}
+{{- end -}}
+{{- if and .Values.auth.enabled (not (or .Values.auth.existingSecret .Values.failover.memberPassword)) -}}
+{{- fail "set failover.memberPassword, by which members know one another" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from types import TracebackType
 
 from .. import calls
-from ..contexts import RENEWALS, lease_seconds, settle
+from ..contexts import settle
 from ..observing import observed
+from ..renewing import Renewals, lease_seconds
 from ..steps import Engine
 from ..verdict import Denied, Verdict
 from .connection import Weir
@@ -49,37 +51,39 @@ class Lease:
     """As weir.Lease, taken when the context is entered and renewed by a task."""
 
     verdict: Verdict
+    _renewals: Renewals
 
     def __init__(self, weir: Weir, engine: Engine, key: str, cost: int, timeout: float | None) -> None:
         self._weir, self._engine, self._key, self._cost, self._timeout = weir, engine, key, cost, timeout
         self.lost = asyncio.Event()
-        self._renewed = 0.0
         self._task: asyncio.Task[None] | None = None
 
     async def renew(self) -> bool:
         """False if the lease has ended; True while weir is away and the lease still runs."""
         assert self.verdict.id is not None
-        began = time.monotonic()
-        permits = await self._weir.run(calls.of_id(self._engine, "RL.RENEW", self._key, self.verdict.id))
-        if permits:
-            self._renewed = began
-        elif permits == 0 or time.monotonic() - self._renewed >= lease_seconds(self.verdict):
-            self.lost.set()
+        sent, permits = time.monotonic(), None
+        try:
+            permits = await self._weir.run(calls.renew(self._engine, self._key, self.verdict.id))
+        finally:
+            if not self._renewals.told(sent, permits):
+                self.lost.set()
         return not self.lost.is_set()
 
     async def _renew_on(self) -> None:
-        while True:
-            await asyncio.sleep(lease_seconds(self.verdict) / RENEWALS)
-            if not await self.renew():
-                return
+        while not self.lost.is_set():
+            await asyncio.sleep(self._renewals.pause())
+            with contextlib.suppress(Exception):  # a fault of the program: the lease is lost at its end
+                await self.renew()
 
     async def __aenter__(self) -> Lease:
-        self._renewed = time.monotonic()
+        asked = time.monotonic()
         steps = calls.take(self._engine, self._key, self._cost) if self._timeout is None else calls.acquire(
             self._engine, self._key, self._timeout, self._cost)
         self.verdict = await self._weir.run(observed(self._engine.observer, "lease", self._key, steps))
         if not self.verdict:
             raise Denied(self.verdict)
+        given = asked if self._timeout is None else time.monotonic()
+        self._renewals = Renewals(lease_seconds(self.verdict), given)
         if self.verdict.id is not None:
             self._task = asyncio.get_running_loop().create_task(self._renew_on(), name="weir-lease")
         return self

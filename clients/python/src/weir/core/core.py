@@ -8,6 +8,7 @@ from enum import Enum
 
 from . import mirror
 from .breaker import Breaker, Failure
+from .local import NEVER
 from .mirror import Decision, Entry, Mirror
 from .specs import Specs
 
@@ -122,6 +123,18 @@ class Core:
         if charge and decision.allowed:
             self.charge(key, cost, now)
         return decision
+
+    def book(self, key: str, cost: Cost, wait_max_ms: float | None, now: float) -> tuple[bool, Decision]:
+        """Books here what may be used later; whether it is booked. Only where a limit says how long that is: not where
+        the limits are not known, nor where nothing passes."""
+        decision = self.decide(key, cost, now)
+        view = decision.deciding
+        if decision.allowed or view is None or view.retry_ms == NEVER:
+            return decision.allowed, decision
+        if wait_max_ms is not None and view.retry_ms > wait_max_ms:
+            return False, decision
+        self.charge(key, cost, now)
+        return True, decision
 
     def charge(self, key: str, cost: Cost, now: float) -> None:
         """Takes here without asking, into debt if need be: after decide() without a charge, and for bookings."""

@@ -39,6 +39,10 @@ final class Calls {
 
   /** `hold` is null for a take that is final. */
   static CompletableFuture<Verdict> take(Engine engine, Take take, Duration hold) {
+    return take(engine, take, hold, engine.endNs());
+  }
+
+  static CompletableFuture<Verdict> take(Engine engine, Take take, Duration hold, long endNs) {
     String key = take.key();
     Plan plan = engine.plan(key);
     if (!plan.asks()) {
@@ -50,47 +54,53 @@ final class Calls {
     HandBack back = plan.handBack();
     List<Command> commands =
         back == null ? List.of(command) : List.of(engine.handBackCommand(key, back), command);
-    return engine.ask(commands).thenCompose(replies -> {
+    return engine.ask(commands, endNs).thenCompose(replies -> {
       if (replies == null) {
         return CompletableFuture.completedFuture(engine.decide(key, take.cost(), take.takesWhatThereIs(), true));
       }
-      CompletableFuture<Void> before = back == null || replies.get(0) instanceof Throwable
-          ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, replies.get(0));
-      return before.thenApply(nothing -> engine.learn(key, last(replies), take.cost()));
+      CompletableFuture<Boolean> before = back == null || replies.get(0) instanceof Throwable
+          ? CompletableFuture.completedFuture(false) : handedBack(engine, key, back, replies.get(0), endNs);
+      return before.thenApply(any -> engine.learn(key, last(replies), take.cost()));
     });
   }
 
-  /** In a request of its own, before a call that is no take. */
-  static CompletableFuture<Void> handBack(Engine engine, String key, HandBack back) {
+  /**
+   * In a request of its own, before a call that is no take; both end by the same instant. False if weir does not
+   * answer: then it is not asked for more, which it would grant beside what was granted here.
+   */
+  static CompletableFuture<Boolean> handBack(Engine engine, String key, HandBack back, long endNs) {
     if (back == null) {
-      return CompletableFuture.completedFuture(null);
+      return CompletableFuture.completedFuture(true);
     }
-    return engine.ask(List.of(engine.handBackCommand(key, back))).thenCompose(replies ->
-        replies == null ? CompletableFuture.completedFuture(null) : handedBack(engine, key, back, last(replies)));
+    return engine.ask(List.of(engine.handBackCommand(key, back)), endNs).thenCompose(replies -> replies == null
+        ? CompletableFuture.completedFuture(false) : handedBack(engine, key, back, last(replies), endNs));
   }
 
   // Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there.
-  private static CompletableFuture<Void> handedBack(Engine engine, String key, HandBack back, Object reply) {
+  private static CompletableFuture<Boolean> handedBack(Engine engine, String key, HandBack back, Object reply,
+      long endNs) {
     boolean denied = ((List<?>) reply).get(0).equals(0L);
     if (back.costs().isOne() || !denied) {
       engine.handedBack(key, back);
-      return CompletableFuture.completedFuture(null);
+      return CompletableFuture.completedFuture(true);
     }
     Command command = engine.command("RL.TAKE", key, "COST", Long.toString(back.costs().most()), "UPTO", "ID",
         back.id() + "u");
-    return engine.ask(List.of(command)).thenAccept(replies -> {
+    return engine.ask(List.of(command), endNs).thenApply(replies -> {
       if (replies != null) {
         engine.handedBack(key, back);
       }
+      return replies != null;
     });
   }
 
   static CompletableFuture<Verdict> peek(Engine engine, String key, Cost cost) {
+    long endNs = engine.endNs();
     if (!engine.plan(key).asks()) {
       return CompletableFuture.completedFuture(engine.decide(key, cost, false, false));
     }
     Command command = engine.command("RL.PEEK", key, "COST", cost.toString(), "HEADERS");
-    return engine.ask(List.of(command)).thenApply(replies ->
+    return engine.ask(List.of(command), endNs).thenApply(replies ->
         replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies)));
   }
 
@@ -118,12 +128,16 @@ final class Calls {
       if (!plan.asks()) {
         return here();
       }
-      return handBack(engine, take.key(), plan.handBack()).thenCompose(nothing -> {
-        long left = Math.max(NS_PER_MS, leftNs());
+      long atLatest = endNs + engine.weir.options().deadlineNs();
+      long end = engine.endNs();
+      return handBack(engine, take.key(), plan.handBack(), end - atLatest < 0 ? end : atLatest).thenCompose(asks -> {
+        if (!asks) {
+          return CompletableFuture.completedFuture(null);
+        }
         List<String> words = options(take, null);
-        words.addAll(List.of("TIMEOUT", Long.toString(Math.max(1, left / NS_PER_MS)), "ID", take.id().get(),
+        words.addAll(List.of("TIMEOUT", Long.toString(Math.max(1, leftNs() / NS_PER_MS)), "ID", take.id().get(),
             "HEADERS"));
-        return engine.ask(engine.command("RL.ACQUIRE", take.key(), words), left, sent::set);
+        return engine.ask(engine.command("RL.ACQUIRE", take.key(), words), atLatest, sent::set);
       }).thenCompose(replies -> replies == null ? here()
           : CompletableFuture.completedFuture(engine.learn(take.key(), last(replies), take.cost())));
     }
@@ -143,9 +157,10 @@ final class Calls {
   /** `maxWait` is null for however long. */
   static CompletableFuture<Reservation> reserve(Engine engine, Take take, Duration maxWait) {
     String key = take.key();
+    long endNs = engine.endNs();
     Plan plan = engine.plan(key);
     if (!plan.asks()) {
-      return CompletableFuture.completedFuture(reserveHere(engine, take, maxWait));
+      return CompletableFuture.completedFuture(engine.book(key, take.cost(), maxWait));
     }
     List<String> words = new ArrayList<>(List.of("COST", take.cost().toString()));
     if (maxWait != null) {
@@ -153,45 +168,42 @@ final class Calls {
     }
     words.addAll(List.of("ID", take.id().orElseGet(Engine::newId)));
     Command command = engine.command("RL.RESERVE", key, words);
-    return handBack(engine, key, plan.handBack()).thenCompose(nothing -> engine.ask(List.of(command)))
+    return handBack(engine, key, plan.handBack(), endNs)
+        .thenCompose(asks -> asks ? engine.ask(List.of(command), endNs) : CompletableFuture.completedFuture(null))
         .thenApply(replies ->
-            replies == null ? reserveHere(engine, take, maxWait) : booked(engine, take, last(replies)));
+            replies == null ? engine.book(key, take.cost(), maxWait) : booked(engine, take, last(replies)));
   }
 
   private static Reservation booked(Engine engine, Take take, Object reply) {
     List<?> fields = (List<?>) reply;
     boolean granted = fields.get(0).equals(1L);
-    if (granted) {
-      engine.note(take.key(), take.cost().most());
-    }
+    engine.note(take.key(), granted ? take.cost().most() : 0);
     Long id = (Long) fields.get(2);
     return new Reservation(granted, Replies.duration((Long) fields.get(1)),
         id == null ? OptionalLong.empty() : OptionalLong.of(id), Source.WEIR);
   }
 
-  private static Reservation reserveHere(Engine engine, Take take, Duration maxWait) {
-    Verdict verdict = engine.decide(take.key(), take.cost(), false, true);
-    Optional<Duration> wait = verdict.retryAfter();
-    boolean isTooLong = wait.isEmpty() || (maxWait != null && wait.get().compareTo(maxWait) > 0);
-    if (verdict.allowed() || isTooLong || verdict.source() == Source.CLOSED) {
-      return new Reservation(verdict.allowed(), wait, OptionalLong.empty(), verdict.source());
-    }
-    if (verdict.limits().isEmpty()) { // its limits are not known: nothing can be booked
-      return new Reservation(false, wait, OptionalLong.empty(), verdict.source());
-    }
-    engine.charge(take.key(), take.cost());
-    return new Reservation(true, wait, OptionalLong.empty(), verdict.source());
+  /** Asked while weir is away, too, for a lease does not wait for the next probe. Nothing if weir does not answer. */
+  static CompletableFuture<Optional<Object>> renew(Engine engine, String key, long id) {
+    long endNs = engine.endNs();
+    engine.probe();
+    return asked(engine, Command.of("RL.RENEW", key, List.of(Long.toString(id))), endNs);
   }
 
-  /** RL.SETTLE, RL.CANCEL, RL.RENEW, RL.RELEASE: each may be sent again. Nothing if weir does not answer. */
+  /** RL.SETTLE, RL.CANCEL, RL.RELEASE: each may be sent again. Nothing if weir does not answer. */
   static CompletableFuture<Optional<Object>> ofId(Engine engine, String name, String key, long id, String... more) {
+    long endNs = engine.endNs();
     if (!engine.plan(key).asks()) {
       return CompletableFuture.completedFuture(Optional.empty());
     }
     List<String> words = new ArrayList<>(List.of(Long.toString(id)));
     words.addAll(List.of(more));
-    return engine.ask(List.of(Command.of(name, key, words))).thenApply(replies ->
-        replies == null ? Optional.empty() : Optional.of(last(replies) == null ? NOTHING : last(replies)));
+    return asked(engine, Command.of(name, key, words), endNs);
+  }
+
+  private static CompletableFuture<Optional<Object>> asked(Engine engine, Command command, long endNs) {
+    return engine.ask(List.of(command), endNs).thenApply(replies -> replies == null
+        ? Optional.empty() : Optional.of(last(replies) == null ? NOTHING : last(replies)));
   }
 
   /** The reply null: weir has answered, and knows of no such id. */

@@ -2,9 +2,11 @@ package weir;
 
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
+import io.netty.channel.ConnectTimeoutException;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -21,17 +23,22 @@ final class Connections implements AutoCloseable {
 
   private final Supplier<CompletableFuture<StatefulConnection<String, String>>> connect;
   private final Timer timer;
+  private final long giveUpNs;
   private final AtomicReference<CompletableFuture<StatefulConnection<String, String>>> current =
       new AtomicReference<>();
   private final Deque<StatefulConnection<String, String>> idle = new ConcurrentLinkedDeque<>();
   private final boolean endWithClient;
   private volatile boolean closed;
 
-  /** `endWithClient`: the client is shut down after close(), and ends them. */
+  /**
+   * `giveUpNs`: after so much another connection is tried. `endWithClient`: the client is shut down after close(), and
+   * ends them.
+   */
   Connections(Supplier<CompletableFuture<StatefulConnection<String, String>>> connect, Timer timer,
-      boolean endWithClient) {
+      long giveUpNs, boolean endWithClient) {
     this.connect = connect;
     this.timer = timer;
+    this.giveUpNs = giveUpNs;
     this.endWithClient = endWithClient;
   }
 
@@ -54,6 +61,12 @@ final class Connections implements AutoCloseable {
   }
 
   private void make(CompletableFuture<StatefulConnection<String, String>> made) {
+    Future<?> late = timer.after(giveUpNs, () -> made.completeExceptionally(new ConnectTimeoutException()));
+    made.whenComplete((connection, error) -> late.cancel(false));
+    Aside.THREADS.execute(() -> connect(made)); // a client that was given may look up names in it
+  }
+
+  private void connect(CompletableFuture<StatefulConnection<String, String>> made) {
     if (closed) {
       made.completeExceptionally(new RedisException("closed"));
       return;

@@ -7,12 +7,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import weir.core.Answer;
 import weir.core.Away;
+import weir.core.Booking;
 import weir.core.Core;
 import weir.core.Cost;
 import weir.core.Decision;
@@ -25,6 +27,7 @@ import weir.core.Spec;
 /** One limiter's limits, its core, and what is counted of it. Safe for threads. */
 final class Engine {
   private static final double NS_PER_MS = 1e6;
+  private static final double MS_PER_S = 1e3;
   private static final long PROBE_NS = 1_000_000_000;
   private static final int ID_BYTES = 12;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -81,8 +84,7 @@ final class Engine {
     return core.known();
   }
 
-  // Away and back. Outside the lock: a listener may ask for state().
-
+  /** Away and back. */
   private void change(boolean away, Optional<Failure> cause) {
     long lasted;
     synchronized (this) {
@@ -92,7 +94,7 @@ final class Engine {
       awayNs += away ? 0 : lasted;
     }
     Change change = new Change(away, cause, Duration.ofNanos(lasted));
-    listeners.forEach(listener -> listener.accept(change));
+    listeners.forEach(listener -> weir.listening().execute(() -> listener.accept(change)));
   }
 
   private void failed(Failure failure) {
@@ -156,20 +158,23 @@ final class Engine {
     return replies.get(replies.size() - 1) instanceof Throwable error ? error : null;
   }
 
-  /**
-   * The replies, or null if weir does not answer; the last one's error is raised if it is the program's.
-   */
-  CompletableFuture<List<Object>> ask(List<Command> commands) {
-    return new Attempts(commands, System.nanoTime() + weir.options().deadlineNs(), null)
-        .go(weir.options().attempts(), Failure.LATE);
+  /** When a call that begins now is over, with all that it sends before. */
+  long endNs() {
+    return System.nanoTime() + weir.options().deadlineNs();
   }
 
   /**
-   * The same of a call that waits so long in weir; `sent` is told what can be cancelled.
+   * The replies, or null if weir does not answer by that end; the last one's error is raised if it is the program's.
    */
-  CompletableFuture<List<Object>> ask(Command command, long waitNs, Consumer<CompletableFuture<?>> sent) {
-    return new Attempts(List.of(command), System.nanoTime() + weir.options().deadlineNs() + waitNs, sent)
-        .go(weir.options().attempts(), Failure.LATE);
+  CompletableFuture<List<Object>> ask(List<Command> commands, long endNs) {
+    return new Attempts(commands, endNs, null).go(weir.options().attempts(), null);
+  }
+
+  /**
+   * The same of a call that waits in weir; `sent` is told what can be cancelled.
+   */
+  CompletableFuture<List<Object>> ask(Command command, long endNs, Consumer<CompletableFuture<?>> sent) {
+    return new Attempts(List.of(command), endNs, sent).go(weir.options().attempts(), null);
   }
 
   private final class Attempts {
@@ -183,10 +188,13 @@ final class Engine {
       this.sent = sent;
     }
 
+    // `before` is how the last attempt failed, null at first: what was not sent for want of time has not failed.
     CompletableFuture<List<Object>> go(int left, Failure before) {
       long now = System.nanoTime();
-      if (left == 0 || now >= endNs) {
-        failed(before);
+      if (left == 0 || now - endNs >= 0) {
+        if (before != null) {
+          failed(before);
+        }
         return CompletableFuture.completedFuture(null);
       }
       long until = sent != null ? endNs : now + (endNs - now) / left;
@@ -269,12 +277,23 @@ final class Engine {
     return mode == Away.OPEN ? Source.OPEN : mode == Away.CLOSED ? Source.CLOSED : Source.LOCAL;
   }
 
-  /** weir has granted so much in an answer without FULL. */
-  synchronized void note(String key, long cost) {
-    asked++;
-    if (core.given() != null) {
-      core.answered(key, nowMs(), Answer.of(cost));
+  /** A booking without weir; `maxWait` is null for however long. */
+  Reservation book(String key, Cost cost, Duration maxWait) {
+    double maxWaitMs = maxWait == null ? Double.POSITIVE_INFINITY
+        : maxWait.getSeconds() * MS_PER_S + maxWait.getNano() / NS_PER_MS;
+    Booking booking;
+    synchronized (this) {
+      decidedHere++;
+      booking = core.book(key, cost, maxWaitMs, nowMs());
     }
+    Verdict verdict = Replies.decided(booking.decision(), source(), cost.most(), policy);
+    return new Reservation(booking.isBooked(), verdict.retryAfter(), OptionalLong.empty(), verdict.source());
+  }
+
+  /** weir has granted so much in an answer without FULL. */
+  synchronized void note(String key, long granted) {
+    asked++;
+    core.answered(key, nowMs(), Answer.of(granted, core.known().orElse(null)));
   }
 
   synchronized void charge(String key, Cost cost) {

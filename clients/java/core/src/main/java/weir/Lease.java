@@ -1,6 +1,5 @@
 package weir;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,17 +8,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A lease of CONCURRENCY: renewed until it is closed, and given back then.
  */
 public final class Lease implements AutoCloseable {
-  private static final int RENEWALS = 3; // in the length of a lease
-  private static final int ATTEMPTS = 12; // in the length of a lease, while they are not answered
-
   private final Engine engine;
   private final String key;
   private final long cost;
   private final Verdict verdict;
-  private final long lastsNs;
+  private final Renewals renewals;
   private final CompletableFuture<Void> lost = new CompletableFuture<>();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private volatile long renewedNs = System.nanoTime();
   private volatile Future<?> renewing;
 
   Lease(Engine engine, String key, long cost, Verdict verdict) {
@@ -27,10 +22,9 @@ public final class Lease implements AutoCloseable {
     this.key = key;
     this.cost = cost;
     this.verdict = verdict;
-    this.lastsNs = verdict.limits().stream().map(LimitState::window).min(Duration::compareTo)
-        .orElse(Duration.ofSeconds(1)).toNanos();
+    this.renewals = new Renewals(Renewals.leaseNs(verdict), System.nanoTime());
     if (verdict.id().isPresent()) {
-      renewing = engine.weir.timer().after(lastsNs / RENEWALS, this::renew);
+      renewLater();
     }
   }
 
@@ -61,21 +55,25 @@ public final class Lease implements AutoCloseable {
     return lost.copy();
   }
 
+  private void renewLater() {
+    renewing = engine.weir.timer().after(renewals.pauseNs(System.nanoTime()), this::renew);
+  }
+
   private void renew() {
-    long began = System.nanoTime();
-    Calls.ofId(engine, "RL.RENEW", key, verdict.id().getAsLong()).whenComplete((reply, error) -> {
-      boolean isAnswered = error == null && reply.isPresent();
-      boolean isEnded = isAnswered && (reply.get() == Calls.NOTHING || reply.get().equals(0L));
-      if (isAnswered && !isEnded) {
-        renewedNs = began;
+    long sentNs = System.nanoTime();
+    Calls.renew(engine, key, verdict.id().getAsLong()).whenComplete((reply, error) -> {
+      if (error == null && reply.isPresent()) {
+        renewals.answered(sentNs, reply.get() != Calls.NOTHING && !reply.get().equals(0L));
+      } else { // a fault of the program, too: the lease is lost at its end
+        renewals.missed(System.nanoTime());
       }
       if (closed.get()) {
         return;
       }
-      if (isEnded || System.nanoTime() - renewedNs >= lastsNs) {
+      if (renewals.isLost()) {
         lost.complete(null);
       } else {
-        renewing = engine.weir.timer().after(lastsNs / (isAnswered ? RENEWALS : ATTEMPTS), this::renew);
+        renewLater();
       }
     });
   }

@@ -2,9 +2,11 @@ package weir;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import weir.core.Cost;
 
 /**
  * What a process has taken ahead of one key: a block that is handed out, and perhaps the next one.
@@ -22,7 +24,7 @@ final class Lot {
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Block block;
   private volatile Block next;
-  private long deniedUntilNs = System.nanoTime();
+  private volatile long deniedUntilNs = System.nanoTime();
   private volatile boolean ended; // it is in no map any more
 
   /** A hold of which `left` permits are not handed out yet; below 0 it is closed. */
@@ -83,15 +85,35 @@ final class Lot {
       }
       return true;
     }
-    lock.lock();
+    long endNs = engine.endNs();
+    if (!lockBy(endNs)) { // as a call that weir has not answered in time
+      return engine.decide(key, new Cost(cost), false, true).allowed();
+    }
     try {
-      return ended ? null : (Boolean) takeNext(cost);
+      return ended ? null : (Boolean) takeNext(cost, endNs);
     } finally {
       lock.unlock();
     }
   }
 
-  private boolean takeNext(long cost) {
+  private boolean lockBy(long endNs) {
+    boolean isInterrupted = false;
+    try {
+      while (true) {
+        try {
+          return lock.tryLock() || lock.tryLock(endNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException error) {
+          isInterrupted = true;
+        }
+      }
+    } finally {
+      if (isInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private boolean takeNext(long cost, long endNs) {
     if (block != null && block.take(cost)) {
       return true;
     }
@@ -102,17 +124,25 @@ final class Lot {
         return true;
       }
     }
-    if (System.nanoTime() - deniedUntilNs < 0) {
+    if (isDenied()) {
       return false;
     }
-    Hold hold = Weir.await(fetch(cost));
+    Hold hold = Weir.await(fetch(cost, endNs));
     if (!hold.verdict().allowed()) {
-      long retryNs = hold.verdict().retryAfter().map(Duration::toNanos).orElse(blockNs);
-      deniedUntilNs = System.nanoTime() + Math.min(retryNs, blockNs);
+      denied(hold.verdict());
       return false;
     }
     replace(new Block(hold));
     return block.take(cost);
+  }
+
+  private boolean isDenied() {
+    return System.nanoTime() - deniedUntilNs < 0;
+  }
+
+  private void denied(Verdict verdict) {
+    long retryNs = verdict.retryAfter().map(Duration::toNanos).orElse(blockNs);
+    deniedUntilNs = System.nanoTime() + Math.min(retryNs, blockNs);
   }
 
   private void replace(Block with) {
@@ -122,19 +152,21 @@ final class Lot {
     block = with;
   }
 
-  private CompletableFuture<Hold> fetch(long atLeast) {
+  private CompletableFuture<Hold> fetch(long atLeast, long endNs) {
     Duration lasts = Duration.ofNanos(blockNs * BLOCK_LASTS).plus(MARGIN);
     long size = Math.max(atLeast, engine.blockSize(blockNs));
-    return Calls.take(engine, Take.from(key).cost(size).upTo(), lasts)
+    return Calls.take(engine, Take.from(key).cost(size).upTo(), lasts, endNs)
         .thenApply(verdict -> new Hold(engine, key, verdict.granted(), verdict));
   }
 
   private void fetchAhead() {
-    if (fetching.getAndSet(true)) {
+    if (isDenied() || fetching.getAndSet(true)) {
       return;
     }
-    fetch(1).whenComplete((hold, error) -> {
-      if (error == null && hold.verdict().allowed()) {
+    fetch(1, engine.endNs()).whenComplete((hold, error) -> {
+      if (error == null && !hold.verdict().allowed()) {
+        denied(hold.verdict());
+      } else if (error == null) {
         Block found = new Block(hold);
         next = found;
         if (ended) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import weir.core.Cost;
 import weir.core.Plan;
@@ -26,24 +27,21 @@ final class TakeAll {
     if (parts.isEmpty() || parts.size() > KEYS_MAX || keys.size() < parts.size()) {
       throw new IllegalArgumentException("takeAll() takes 1 to 16 keys, each once");
     }
-    boolean asks = true;
-    CompletableFuture<Void> handedBack = CompletableFuture.completedFuture(null);
+    long endNs = engine(parts.get(0)).endNs();
+    CompletableFuture<Boolean> asked = CompletableFuture.completedFuture(true);
     for (Part part : parts) {
       Plan plan = engine(part).plan(part.key());
-      asks &= plan.asks();
-      handedBack = handedBack.thenCompose(nothing -> Calls.handBack(engine(part), part.key(), plan.handBack()));
+      asked = asked.thenCompose(before -> Calls.handBack(engine(part), part.key(), plan.handBack(), endNs)
+          .thenApply(isHandedBack -> before && plan.asks() && isHandedBack));
     }
-    if (!asks) {
-      return handedBack.thenApply(nothing -> decide(parts));
-    }
-    return handedBack.thenCompose(nothing -> engine(parts.get(0)).ask(List.of(command(parts))))
-        .handle((replies, error) -> {
-          if (error != null) {
-            return isOfSeveralSlots(error) ? oneByOne(parts) : CompletableFuture.<Verdicts>failedFuture(
-                Failures.unwrap(error));
-          }
-          return CompletableFuture.completedFuture(replies == null ? decide(parts) : learn(parts, replies.get(0)));
-        }).thenCompose(Function.identity());
+    return asked.thenCompose(asks -> asks ? engine(parts.get(0)).ask(List.of(command(parts)), endNs)
+        : CompletableFuture.<List<Object>>completedFuture(null)).handle((replies, error) -> {
+      if (error != null) {
+        return isOfSeveralSlots(error) ? oneByOne(parts, endNs) : CompletableFuture.<Verdicts>failedFuture(
+            Failures.unwrap(error));
+      }
+      return CompletableFuture.completedFuture(replies == null ? decide(parts) : learn(parts, replies.get(0)));
+    }).thenCompose(Function.identity());
   }
 
   private static Engine engine(Part part) {
@@ -108,42 +106,40 @@ final class TakeAll {
 
   /**
    * Over slots of a cluster: a hold of each, settled if all grant and given back if not. Who ends in between has taken
-   * what it held, so too much is never granted.
+   * what it held, so too much is never granted. That they are settled is not waited for beyond the end.
    */
-  private static CompletableFuture<Verdicts> oneByOne(List<Part> parts) {
-    return holdNext(parts, new ArrayList<>()).thenCompose(held -> {
-      boolean allowed = held.get(held.size() - 1).allowed();
-      CompletableFuture<Void> ended = CompletableFuture.completedFuture(null);
-      for (int index = 0; index < held.size(); index++) {
-        Part part = parts.get(index);
-        Verdict verdict = held.get(index);
-        ended = ended.thenCompose(nothing -> end(part, verdict, allowed));
+  private static CompletableFuture<Verdicts> oneByOne(List<Part> parts, long endNs) {
+    List<Verdict> held = new ArrayList<>();
+    return holdNext(parts, held, endNs).handle((nothing, error) -> {
+      boolean allowed = error == null && held.get(held.size() - 1).allowed();
+      CompletableFuture<Void> ended = ended(parts, held, allowed);
+      if (error != null) {
+        return CompletableFuture.<Verdicts>failedFuture(Failures.unwrap(error));
       }
-      return ended.thenApply(nothing -> new Verdicts(allowed, allowed ? -1 : held.size() - 1, List.copyOf(held)));
-    });
+      Verdicts verdicts = new Verdicts(allowed, allowed ? -1 : held.size() - 1, List.copyOf(held));
+      return ended.completeOnTimeout(null, endNs - System.nanoTime(), TimeUnit.NANOSECONDS)
+          .thenApply(done -> verdicts);
+    }).thenCompose(Function.identity());
   }
 
-  private static CompletableFuture<List<Verdict>> holdNext(List<Part> parts, List<Verdict> held) {
+  private static CompletableFuture<Void> holdNext(List<Part> parts, List<Verdict> held, long endNs) {
     Part part = parts.get(held.size());
-    return Calls.take(engine(part), Take.from(part.key()).cost(part.cost()), HOLD).thenCompose(verdict -> {
+    return Calls.take(engine(part), Take.from(part.key()).cost(part.cost()), HOLD, endNs).thenCompose(verdict -> {
       held.add(verdict);
-      return verdict.allowed() && held.size() < parts.size() ? holdNext(parts, held)
-          : CompletableFuture.completedFuture(held);
+      return verdict.allowed() && held.size() < parts.size() ? holdNext(parts, held, endNs)
+          : CompletableFuture.completedFuture(null);
     });
   }
 
-  private static CompletableFuture<Void> end(Part part, Verdict verdict, boolean allowed) {
-    if (!verdict.allowed()) {
-      return CompletableFuture.completedFuture(null);
+  private static CompletableFuture<Void> ended(List<Part> parts, List<Verdict> held, boolean allowed) {
+    List<CompletableFuture<?>> each = new ArrayList<>();
+    for (int index = 0; index < held.size(); index++) {
+      Verdict verdict = held.get(index);
+      Part part = parts.get(index);
+      if (verdict.allowed()) {
+        each.add(new Hold(engine(part), part.key(), part.cost(), verdict).settleAsync(allowed ? part.cost() : 0));
+      }
     }
-    if (!allowed) {
-      engine(part).giveBack(part.key(), part.cost());
-    }
-    if (verdict.id().isEmpty()) {
-      return CompletableFuture.completedFuture(null);
-    }
-    long id = verdict.id().getAsLong();
-    return (allowed ? Calls.ofId(engine(part), "RL.SETTLE", part.key(), id, Long.toString(part.cost()))
-        : Calls.ofId(engine(part), "RL.CANCEL", part.key(), id)).thenAccept(reply -> {});
+    return CompletableFuture.allOf(each.toArray(CompletableFuture[]::new));
   }
 }

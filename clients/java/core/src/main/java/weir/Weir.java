@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,6 +20,7 @@ public final class Weir implements AutoCloseable {
   private final Options options;
   private final Runnable onClose;
   private final Policies policies;
+  private final ExecutorService listening = Aside.inOrder("weir-changes");
 
   Weir(Transport transport, Timer timer, Options options, Runnable onClose) {
     this.transport = transport;
@@ -100,6 +103,11 @@ public final class Weir implements AutoCloseable {
     return transport;
   }
 
+  /** Who is told of changes may take as long as he likes. */
+  Executor listening() {
+    return listening;
+  }
+
   Timer timer() {
     return timer;
   }
@@ -146,6 +154,7 @@ public final class Weir implements AutoCloseable {
   public void close() {
     transport.close();
     timer.close();
+    listening.shutdown();
     onClose.run();
   }
 }

@@ -12,6 +12,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -21,7 +22,8 @@ import java.util.function.Supplier;
 
 /** How weir is reached. Either an address or a client of Lettuce is given. */
 public final class WeirBuilder {
-  private static final Duration CONNECT = Duration.ofSeconds(1);
+  private static final Duration CONNECT = Duration.ofSeconds(1); // or a deadline that is longer
+  private static final Duration CONNECT_OF_GIVEN = Duration.ofSeconds(5); // which may try for minutes
   private static final Duration RECONNECT = Duration.ofMillis(200);
   private static final int THREADS = 2;
 
@@ -34,6 +36,7 @@ public final class WeirBuilder {
   private int retries = 1;
   private Duration firstConnection = Duration.ofSeconds(2);
   private Duration batch = Duration.ZERO;
+  private Names.Lookup lookup = InetAddress::getAllByName;
 
   WeirBuilder() {}
 
@@ -128,6 +131,11 @@ public final class WeirBuilder {
     return this;
   }
 
+  WeirBuilder lookup(Names.Lookup names) {
+    lookup = names;
+    return this;
+  }
+
   /**
    * Connects, and waits for that a little; whether weir was reached is known to the first call.
    *
@@ -138,10 +146,15 @@ public final class WeirBuilder {
     Options options = Options.of(deadline, retries);
     Reach reach = reach();
     Timer timer = new Timer();
-    Connections connections = new Connections(reach.connect, timer, uri != null);
+    Connections connections =
+        new Connections(reach.connect, timer, longer(CONNECT_OF_GIVEN).toNanos(), uri != null);
     Batch together = batch.isZero() ? null : new Batch(timer, batch.toNanos());
     Weir weir = new Weir(new LettuceTransport(connections, timer, together), timer, options, reach.close);
     return weir.connected(connections.shared(), firstConnection);
+  }
+
+  private Duration longer(Duration time) {
+    return deadline.compareTo(time) > 0 ? deadline : time;
   }
 
   private Reach reach() {
@@ -156,20 +169,21 @@ public final class WeirBuilder {
       return new Reach(slots(clusterClient), () -> {});
     }
     RedisURI address = RedisURI.create(uri);
-    address.setTimeout(CONNECT);
+    address.setTimeout(longer(CONNECT));
     ClientResources resources = ClientResources.builder().ioThreadPoolSize(THREADS)
-        .computationThreadPoolSize(THREADS).reconnectDelay(Delay.constant(RECONNECT)).build();
+        .computationThreadPoolSize(THREADS).reconnectDelay(Delay.constant(RECONNECT))
+        .addressResolverGroup(new Names(lookup)).build();
     return cluster ? ownSlots(resources, address) : ownOne(resources, address);
   }
 
-  private static Reach ownOne(ClientResources resources, RedisURI address) {
+  private Reach ownOne(ClientResources resources, RedisURI address) {
     RedisClient own = RedisClient.create(resources, address);
     own.setOptions(ClientOptions.builder().autoReconnect(false)
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS).socketOptions(sockets()).build());
     return new Reach(() -> one(own, address), () -> shutdown(own, resources));
   }
 
-  private static Reach ownSlots(ClientResources resources, RedisURI address) {
+  private Reach ownSlots(ClientResources resources, RedisURI address) {
     address.setClientName(ProcessName.get());
     RedisClusterClient own = RedisClusterClient.create(resources, address);
     own.setOptions(ClusterClientOptions.builder().socketOptions(sockets())
@@ -179,8 +193,8 @@ public final class WeirBuilder {
     return new Reach(slots(own), () -> shutdown(own, resources));
   }
 
-  private static SocketOptions sockets() {
-    return SocketOptions.builder().connectTimeout(CONNECT).keepAlive(true).build();
+  private SocketOptions sockets() {
+    return SocketOptions.builder().connectTimeout(longer(CONNECT)).keepAlive(true).build();
   }
 
   private static void shutdown(AbstractRedisClient own, ClientResources resources) {

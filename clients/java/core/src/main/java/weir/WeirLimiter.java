@@ -10,6 +10,7 @@ import weir.core.Away;
 import weir.core.Core;
 import weir.core.Cost;
 import weir.core.Limits;
+import weir.core.Spec;
 
 /**
  * Limits of weir under keys: {@code weir.limiter("100/1m BURST 20").build().take("user:42")}. Safe for threads.
@@ -257,8 +258,13 @@ public final class WeirLimiter {
    *
    * @param block the time that a block is meant for, such as 100 ms
    * @return the lots, to be closed
+   * @throws IllegalArgumentException for CONCURRENCY, which is given back one by one, and for a time not above 0
    */
   public Lots lots(Duration block) {
+    boolean isOfLeases = engine.known().orElse(List.of()).stream().anyMatch(spec -> spec.kind() == Spec.Kind.LEASES);
+    if (isOfLeases || block.isZero() || block.isNegative()) {
+      throw new IllegalArgumentException("lots are of a time above 0, and not of CONCURRENCY");
+    }
     return new Lots(engine, block);
   }
 
@@ -331,9 +337,9 @@ public final class WeirLimiter {
     }
 
     /**
-     * Who is told of each change between away and back, on whatever thread found it.
+     * Who is told of each change between away and back, in order, on a thread for that.
      *
-     * @param listener must not block
+     * @param listener may take its time; no call waits for it
      * @return this
      */
     public Builder listener(Consumer<Change> listener) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import weir.core.Answer;
 import weir.core.Away;
+import weir.core.Booking;
 import weir.core.Core;
 import weir.core.Cost;
 import weir.core.Decision;
@@ -19,7 +20,7 @@ import weir.core.Limits;
 import weir.core.Plan;
 import weir.core.View;
 
-/** Does the steps of a row of away.json to a core. */
+/** Does the steps of a row of away.json, or of a table like it, to a core. */
 final class AwayPlayer {
   private static final double CLOSE = 1e-6;
 
@@ -36,7 +37,8 @@ final class AwayPlayer {
 
   void play(JsonNode step) {
     double at = step.get("at").asDouble();
-    String kind = Stream.of("answered", "failed", "plan", "handed_back", "decide", "give_back", "probe", "probed")
+    String kind = Stream.of("answered", "failed", "plan", "handed_back", "decide", "book", "give_back", "probe",
+        "probed")
         .filter(step::has).findFirst().get();
     JsonNode what = step.get(kind);
     String key = what.isObject() ? what.get("key").asText() : "";
@@ -51,6 +53,7 @@ final class AwayPlayer {
       case "plan" -> plan(key, at, step);
       case "handed_back" -> core.handedBack(key, planned.get(key));
       case "decide" -> decide(key, at, what, step);
+      case "book" -> book(key, at, what, step);
       case "give_back" -> core.giveBack(key, what.get("cost").asLong(), at);
       case "probe" -> assertEquals(step.get("begins").asBoolean(), core.breaker().beginProbe(at), step.toString());
       default -> {
@@ -64,7 +67,8 @@ final class AwayPlayer {
     double[] resets = what.has("resets_ms")
         ? Tables.rows(what.get("resets_ms")).mapToDouble(JsonNode::asDouble).toArray() : new double[0];
     Long callers = what.has("callers") ? what.get("callers").asLong() : null;
-    return new Answer(new Cost(what.get("granted").asLong()), Tables.specs(what.get("specs")), resets, false, callers);
+    return new Answer(new Cost(what.get("granted").asLong()), Tables.specs(what.get("specs")), resets,
+        what.path("blocked").asBoolean(), callers);
   }
 
   private void plan(String key, double at, JsonNode step) {
@@ -80,6 +84,15 @@ final class AwayPlayer {
     HandBack before = planned.put(key, back);
     if (before != null && back != null && before.costs().equals(back.costs())) {
       assertEquals(before, back, "the ID of a hand back is kept");
+    }
+  }
+
+  private void book(String key, double at, JsonNode what, JsonNode step) {
+    double most = what.has("wait_max") ? what.get("wait_max").asDouble() : Double.POSITIVE_INFINITY;
+    Booking booking = core.book(key, new Cost(what.get("cost").asLong()), most, at);
+    assertEquals(step.get("booked").asBoolean(), booking.isBooked(), step.toString());
+    if (step.has("wait")) {
+      assertEquals(step.get("wait").asDouble(), booking.decision().deciding().get().retryMs(), CLOSE, step.toString());
     }
   }
 

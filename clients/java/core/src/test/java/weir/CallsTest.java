@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,14 +25,13 @@ import org.junit.jupiter.api.Test;
 
 /** Each call against a weir-server that is there. */
 class CallsTest {
-  private static final Duration LONG = Duration.ofSeconds(30); // a busy machine is slow; OutagesTest asks for time
   private static WeirServer server;
   private static Weir weir;
 
   @BeforeAll
   static void start() throws Exception {
     server = WeirServer.started();
-    weir = Weir.builder(server.url()).deadline(LONG).build();
+    weir = Weir.builder(server.url()).deadline(Stopwatch.PATIENCE).build();
   }
 
   @AfterAll
@@ -92,7 +90,8 @@ class CallsTest {
     for (ProtocolVersion version : List.of(ProtocolVersion.RESP2, ProtocolVersion.RESP3)) {
       RedisClient client = RedisClient.create();
       client.setOptions(ClientOptions.builder().protocolVersion(version).build());
-      try (Weir given = Weir.builder().client(client, RedisURI.create(server.url())).deadline(LONG).build()) {
+      RedisURI address = RedisURI.create(server.url());
+      try (Weir given = Weir.builder().client(client, address).deadline(Stopwatch.PATIENCE).build()) {
         Verdict verdict = given.limiter("FIXED 5/1h AS x").build().take(version.name());
         assertEquals(4, verdict.remaining());
         assertEquals("\"x\";r=4;t=3600", verdict.headers().get("RateLimit"));
@@ -128,7 +127,7 @@ class CallsTest {
   @Test
   void exactForCallsAtOnce() {
     for (Duration tick : List.of(Duration.ZERO, Duration.ofMillis(1))) {
-      try (Weir batching = Weir.builder(server.url()).deadline(LONG).batch(tick).build()) {
+      try (Weir batching = Weir.builder(server.url()).deadline(Stopwatch.PATIENCE).batch(tick).build()) {
         WeirLimiter limiter = batching.limiter("FIXED 500/1h").build();
         List<CompletableFuture<Verdict>> all =
             IntStream.range(0, 2000).mapToObj(turn -> limiter.takeAsync("at once" + tick)).toList();
@@ -140,13 +139,15 @@ class CallsTest {
   @Test
   void acquireWaitsAndHoldsUpNobody() throws Exception {
     WeirLimiter limiter = limiter("GCRA 2/1s BURST 0");
-    limiter.take("k");
     long begin = System.nanoTime();
+    limiter.take("k");
     CompletableFuture<Verdict> waiting = limiter.acquireAsync(Take.from("k"), Duration.ofSeconds(10));
     assertTrue(limiter("100/1s").take("other").allowed());
-    assertTrue(waiting.get(20, TimeUnit.SECONDS).allowed());
+    assertTrue(waiting.join().allowed());
     assertTrue(System.nanoTime() - begin > 300_000_000L);
-    Verdict denied = limiter.acquire("k", Duration.ofMillis(1));
+    WeirLimiter rare = limiter("GCRA 1/1h BURST 0");
+    rare.take("rare");
+    Verdict denied = rare.acquire("rare", Duration.ofMillis(1));
     assertFalse(denied.allowed());
     assertFalse(denied.retryAfter().get().isZero());
   }
@@ -164,11 +165,11 @@ class CallsTest {
 
   @Test
   void reserveAndCancel() {
-    WeirLimiter limiter = limiter("GCRA 1/10s");
+    WeirLimiter limiter = limiter("GCRA 1/1h");
     Take take = Take.from("k");
     assertEquals(Optional.of(Duration.ZERO), limiter.reserve(take).waitFor());
     Reservation booked = limiter.reserve(take);
-    near(Duration.ofSeconds(10), booked.waitFor(), 1);
+    near(Duration.ofHours(1), booked.waitFor(), 60);
     assertFalse(limiter.reserve(take, Duration.ofSeconds(1)).granted());
     assertEquals(1, limiter.cancel("k", booked));
     assertEquals(Optional.empty(), limiter.reserve(take.cost(3)).waitFor());
@@ -188,21 +189,6 @@ class CallsTest {
     });
     assertEquals(8, limiter.peek("k", 0).remaining());
     assertEquals(8, assertThrows(DeniedException.class, () -> limiter.hold("k", 9)).verdict().remaining());
-  }
-
-  @Test
-  void leaseRenewsItself() throws Exception {
-    WeirLimiter limiter = limiter("CONCURRENCY 1 LEASE 900ms");
-    try (Lease lease = limiter.lease("k")) {
-      Thread.sleep(2000);
-      assertFalse(limiter.take("k").allowed());
-      assertFalse(lease.isLost());
-    }
-    assertTrue(limiter.peek("k").allowed());
-    try (Lease lease = limiter.lease("k")) {
-      server.call("RL.RESET", "k");
-      lease.lost().get(10, TimeUnit.SECONDS);
-    }
   }
 
   @Test
@@ -242,7 +228,7 @@ class CallsTest {
     server.call("SET", "text", "x");
     assertTrue(assertThrows(RedisCommandExecutionException.class, () -> limiter("5/1s").take("text"))
         .getMessage().startsWith("WRONGTYPE"));
-    try (Weir wrong = Weir.builder("redis://who:wrong@127.0.0.1:" + server.port).deadline(LONG).build()) {
+    try (Weir wrong = Weir.builder("redis://who:wrong@127.0.0.1:" + server.port).deadline(Stopwatch.PATIENCE).build()) {
       assertThrows(RedisException.class, () -> wrong.limiter("5/1s").build().take("k"));
     }
   }
@@ -256,7 +242,8 @@ class CallsTest {
   @Test
   void aUserWhoMayOnlyAsk() throws Exception {
     server.call("ACL", "SETUSER", "shop", "on", ">phrase", "+@ratelimit", "~shop:*");
-    try (Weir shop = Weir.builder("redis://shop:phrase@127.0.0.1:" + server.port).deadline(LONG).build()) {
+    String url = "redis://shop:phrase@127.0.0.1:" + server.port;
+    try (Weir shop = Weir.builder(url).deadline(Stopwatch.PATIENCE).build()) {
       WeirLimiter limiter = shop.limiter("5/1s").build();
       assertTrue(limiter.take("shop:1").allowed());
       assertThrows(RedisCommandExecutionException.class, () -> limiter.take("other"));

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.Test;
 
 /** Two owners of a keyspace: calls pass through, and takes of keys of several slots. */
 class ClusterTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final List<String> SLOTS = List.of("0-8191", "8192-16383");
   private final List<WeirServer> owners = new ArrayList<>();
   private Path topology;
@@ -56,7 +55,7 @@ class ClusterTest {
 
   @Test
   void callsAndTakesOfSeveralSlots() throws Exception {
-    try (Weir weir = Weir.builder(owners.get(0).url()).cluster().deadline(LONG).build()) {
+    try (Weir weir = Weir.builder(owners.get(0).url()).cluster().deadline(Stopwatch.PATIENCE).build()) {
       WeirLimiter limiter = weir.limiter("FIXED 2/1h").build();
       List<String> keys = IntStream.range(0, 20).mapToObj(number -> "k" + number).toList(); // of both owners
       assertEquals(Set.of(1L), keys.stream().map(key -> limiter.take(key).remaining()).collect(Collectors.toSet()));
@@ -74,7 +73,7 @@ class ClusterTest {
   @Test
   void aClientThatIsGiven() {
     RedisClusterClient client = RedisClusterClient.create(owners.get(0).url());
-    try (Weir weir = Weir.builder().client(client).deadline(LONG).build()) {
+    try (Weir weir = Weir.builder().client(client).deadline(Stopwatch.PATIENCE).build()) {
       WeirLimiter limiter = weir.limiter("FIXED 2/1h").build();
       for (int number = 0; number < 20; number++) {
         assertEquals(1, limiter.take("k" + number).remaining());

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 
 /** Permits handed out in the process: exact in sum, and many. */
 class LotsTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration BLOCK = Duration.ofMillis(50);
   private static WeirServer server;
   private static Weir weir;
@@ -22,7 +21,7 @@ class LotsTest {
   @BeforeAll
   static void start() throws Exception {
     server = WeirServer.started();
-    weir = Weir.builder(server.url()).deadline(LONG).build();
+    weir = Weir.builder(server.url()).deadline(Stopwatch.PATIENCE).build();
   }
 
   @AfterAll
@@ -61,13 +60,13 @@ class LotsTest {
 
   @Test
   void whatIsIdleGoesBack() throws Exception {
-    String limits = "FIXED 100000/10s";
+    String limits = "FIXED 100000000/1h";
     try (Lots lots = weir.limiter(limits).build().lots(BLOCK)) {
       assertEquals(10, granted(lots, "idle", 1, 10));
-      waitUntil("the rest is back", () -> server.remaining("idle", limits) == 99_990);
+      waitUntil("the rest is back", () -> server.remaining("idle", limits) == 99_999_990);
       assertTrue(lots.take("idle"));
     }
-    assertEquals(99_989, server.remaining("idle", limits));
+    assertEquals(99_999_989, server.remaining("idle", limits));
   }
 
   @Test

@@ -15,6 +15,7 @@ final class Proxy implements AutoCloseable {
     void run() throws Exception;
   }
 
+  final AtomicInteger writes = new AtomicInteger(); // of requests, as they have come together
   final AtomicInteger lose = new AtomicInteger(); // replies to so many requests that name RL.TAKE
   volatile long delayMs; // before each reply
   volatile long trickleMs; // between its bytes
@@ -59,6 +60,9 @@ final class Proxy implements AutoCloseable {
       byte[] buffer = new byte[65536];
       for (int size = client.getInputStream().read(buffer); size > 0; size = client.getInputStream().read(buffer)) {
         boolean takes = new String(buffer, 0, size, StandardCharsets.ISO_8859_1).contains("RL.TAKE");
+        if (takes) {
+          writes.incrementAndGet();
+        }
         if (takes && lose.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
           isLost.set(true);
         }

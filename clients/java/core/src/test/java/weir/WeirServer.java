@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -15,6 +16,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /** A weir-server for tests, on a free port and a directory of its own. */
@@ -22,7 +24,7 @@ public final class WeirServer implements AutoCloseable {
   /** The program that is tried. */
   public static final String PROGRAM = Stream.of(System.getenv("WEIR_SERVER"), System.getenv("CLIENTS_PROGRAM"))
       .filter(Objects::nonNull).findFirst().orElseGet(() -> root().resolve("build/release/weir-server").toString());
-  private static final long PATIENCE_MS = 60_000;
+  private static final long PATIENCE_MS = 120_000;
 
   public final int port;
   public final Path directory;
@@ -31,12 +33,22 @@ public final class WeirServer implements AutoCloseable {
 
   public WeirServer(String... options) throws Exception {
     directory = Files.createTempDirectory("weir-client-");
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
-    }
+    port = freePort();
     command = new ArrayList<>(List.of(PROGRAM, "--port", Integer.toString(port), "--dir",
         directory.resolve("data").toString()));
     command.addAll(List.of(options));
+  }
+
+  /** None of those that Linux gives to connections on their way out, as those of other tests are. */
+  private static int freePort() {
+    while (true) {
+      int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
+      try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return free.getLocalPort();
+      } catch (IOException error) {
+        continue; // somebody has it
+      }
+    }
   }
 
   /** The tree's top folder. */

@@ -161,10 +161,12 @@ public final class Core {
     }
     seen = known;
     Entry entry = mirror.find(key, known);
-    if (entry == null) {
+    if (entry == null || entry.unknown) {
       entry = mirror.add(key, known, share(), now);
     }
-    entry.blocked = answer.blocked();
+    if (answer.blocked() != null) {
+      entry.blocked = answer.blocked();
+    }
     entry.charge(share(), now, answer.granted(), false);
     entry.told(now, answer.resetsMs());
   }
@@ -205,6 +207,26 @@ public final class Core {
   }
 
   /**
+   * Books here what may be used later. Only where a limit says how long that is: not where the limits are not known,
+   * nor where nothing passes.
+   *
+   * @param key of the call
+   * @param cost permits
+   * @param maxWaitMs milliseconds; infinite for however long
+   * @param now milliseconds
+   * @return whether it is booked
+   */
+  public Booking book(String key, Cost cost, double maxWaitMs, double now) {
+    Decision decision = decide(key, cost, now, true);
+    double waitMs = decision.deciding().map(View::retryMs).orElse(View.NEVER);
+    if (decision.allowed() || waitMs == View.NEVER || waitMs > maxWaitMs) {
+      return new Booking(decision.allowed(), decision);
+    }
+    charge(key, cost, now);
+    return new Booking(true, decision);
+  }
+
+  /**
    * Takes here without asking, into debt if need be: after decide() without a charge, and for bookings.
    *
    * @param key of the call
@@ -241,6 +263,7 @@ public final class Core {
         return null;
       }
       entry = mirror.add(key, seen, share(), now);
+      entry.unknown = true;
       entry.drainedIn = breaker.absences();
       entry.drain(share(), now);
     } else if (mode == Away.STRICT && !breaker.isAway()) { // one time-out, which is no absence yet

@@ -8,6 +8,7 @@ final class Entry {
   final List<Spec> specs;
   private final List<Local> states = new ArrayList<>();
   boolean grantedHere;
+  boolean unknown; // it was first decided here, and nothing was granted: what weir answers begins it anew
   int drainedIn; // the absence in which it was drained, of mode strict
   HandBack handBack; // fixed, so that it may be sent again
   boolean blocked; // the policy lets nobody through
@@ -33,7 +34,10 @@ final class Entry {
     for (int index = 0; index < states.size(); index++) {
       states.get(index).charge(share, now, cost.of(index), here);
     }
-    grantedHere |= here;
+    if (here) {
+      grantedHere = true;
+      unknown = false;
+    }
   }
 
   void giveBack(double share, double now, long cost) {

@@ -8,17 +8,26 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.yaml.snakeyaml.Yaml;
+import weir.Readme;
+import weir.Stopwatch;
 import weir.WeirServer;
 
 /** A gateway with the filter RequestRateLimiter, as the README has it. */
+@ResourceLock("reactor-netty") // whose event loops end with any context of a process
 class GatewayTest {
+  private static final String LIMITS = "weir-rate-limiter.limits";
+  private static final String COST = "weir-rate-limiter.cost";
   private static final String ROUTE = "spring.cloud.gateway.server.webflux.routes[0].";
 
   @SpringBootConfiguration
@@ -35,7 +44,16 @@ class GatewayTest {
     return server;
   }
 
-  private static ConfigurableApplicationContext run(WeirServer server, int backend) {
+  /** The README's filter. */
+  private static Map<?, ?> filter() throws Exception {
+    Map<?, ?> page = new Yaml().load(Readme.blocks("yaml").get(0));
+    return (Map<?, ?>) ((List<?>) page.get("filters")).get(0);
+  }
+
+  private static ConfigurableApplicationContext run(WeirServer server, int backend) throws Exception {
+    Map<?, ?> filter = filter();
+    Map<?, ?> arguments = (Map<?, ?>) filter.get("args");
+    assertEquals(Set.of(LIMITS, COST), arguments.keySet());
     SpringApplication application = new SpringApplication(Application.class);
     application.setWebApplicationType(WebApplicationType.REACTIVE);
     application.setDefaultProperties(Map.ofEntries(Map.entry("server.port", "0"),
@@ -43,8 +61,10 @@ class GatewayTest {
         Map.entry("weir.processes", "2"), Map.entry("spring.main.banner-mode", "off"),
         Map.entry("logging.level.root", "error"), Map.entry(ROUTE + "id", "site"),
         Map.entry(ROUTE + "uri", "http://127.0.0.1:" + backend), Map.entry(ROUTE + "predicates[0]", "Path=/**"),
-        Map.entry(ROUTE + "filters[0].name", "RequestRateLimiter"),
-        Map.entry(ROUTE + "filters[0].args.weir-rate-limiter.limits", "FIXED 4/1h AS hourly")));
+        Map.entry("weir.deadline", Stopwatch.PATIENCE.toSeconds() + "s"),
+        Map.entry(ROUTE + "filters[0].name", filter.get("name")),
+        Map.entry(ROUTE + "filters[0].args." + COST, arguments.get(COST)),
+        Map.entry(ROUTE + "filters[0].args." + LIMITS, "FIXED 4/1h AS hourly")));
     return application.run();
   }
 

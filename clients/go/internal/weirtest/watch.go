@@ -1,0 +1,41 @@
+package weirtest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Stopwatch measures how long a call has taken of its own accord, on a machine that is busy with other things, too.
+type Stopwatch struct {
+	begin time.Time
+	kept  map[string]time.Duration
+}
+
+// Watch starts one.
+func Watch() Stopwatch { return Stopwatch{kept: keptWaiting(), begin: time.Now()} }
+
+// Taken is what has passed since, less what the process was kept waiting meanwhile.
+func (s Stopwatch) Taken() time.Duration {
+	taken := time.Since(s.begin)
+	for thread, waited := range keptWaiting() {
+		taken -= max(0, waited-s.kept[thread])
+	}
+	return taken
+}
+
+// keptWaiting is for how long each thread of this process has been ready to run, and had no processor.
+func keptWaiting() map[string]time.Duration {
+	found := map[string]time.Duration{}
+	files, _ := filepath.Glob("/proc/self/task/*/schedstat")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			waited, _ := strconv.ParseInt(fields[1], 10, 64)
+			found[file] = time.Duration(waited)
+		}
+	}
+	return found
+}
