@@ -20,10 +20,11 @@ export async function shardOf(t, count) {
   while (members.length < count) members.push(new WeirServer(await freePort(), []));
   const log = `file:${members[0].folder}/shared-log`;
   execFileSync(kProgram, ['--new-shard', log, kShard, '--dir', `${members[0].folder}/data`], { stdio: 'ignore' });
-  for (const member of members) {
-    member.options = ['--log', log, '--shard', kShard];
-    t.after(() => member.end());
-  }
+  for (const member of members) member.options = ['--log', log, '--shard', kShard];
+  t.after(async () => {
+    for (const member of members) await member.kill(); // all write to the log, which is in the folder of the first
+    for (const member of members) await member.end();
+  });
   await Promise.all(members.map((member) => member.start()));
   await waitUntil(() => primaryOf(members), 'one serves');
   return members;

@@ -70,6 +70,7 @@ export class WeirServer {
   async start() {
     this.child = spawn(kProgram, ['--port', this.port, '--dir', join(this.folder, 'data'), ...this.options].map(String),
       { stdio: 'ignore' });
+    this.child.unref(); // where a test leaves it running, the process ends all the same, and it with that
     kRunning.add(this.child);
     await waitUntil(async () => {
       if (!this.lives) throw new Error('weir-server has ended');
@@ -81,6 +82,7 @@ export class WeirServer {
   /** kill -9. */
   async kill() {
     if (!this.lives) return;
+    this.child.ref();
     const ended = new Promise((resolve) => { this.child.once('exit', resolve); });
     this.child.kill('SIGKILL');
     await ended;
