@@ -44,7 +44,7 @@ CLIENTS = [
     package("python-oldest", "Python", python_package("redis-6", "test"), via="redis-py 6"),
     package("python-long", "Python", python_package("weir-package", "long"), LONG_SECONDS_MAX, via="redis-py 8"),
     package("go", "Go", go_package, via="go-redis 9", in_ci=True),
-    package("node", "Node", node_package("ioredis", "redis6"), via="ioredis 6, node-redis 6"),
+    package("node", "Node", node_package("ioredis", "redis6"), via="ioredis 6, node-redis 6", in_ci=True),
     package("node-oldest", "Node", node_package("ioredis5", "redis5"), via="ioredis 5, node-redis 5"),
     package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1"),
 ]
