@@ -84,9 +84,15 @@ class Server(Program):
             asked.close()
 
 
+def find_program():
+    """Outside the suite's namespaces, from where it can be fetched; inside it is known then."""
+    os.environ["WEIR_NATS_SERVER"] = subprocess.run([GET_SERVER], stdout=subprocess.PIPE, text=True,
+                                                    check=True).stdout.strip()
+
+
 class Cluster:
     def __init__(self, machines, folder):
-        program = subprocess.run([GET_SERVER], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+        program = os.environ["WEIR_NATS_SERVER"]
         hosts = [machine.host for machine in machines]
         self.servers = [Server(machine, hosts, folder, program) for machine in machines]
         for server in self.servers:

@@ -161,6 +161,8 @@ def main():
             missing = "  (not on this machine)" if name in left_out(args) else ""
             print(f"{name:28} {' '.join(FAULTS[name].run.__doc__.split())}{missing}")
         return 0
+    if args.engine == "nats":
+        nats.find_program()
     isolation.enter(nats.PROGRAMS if args.engine == "nats" else {})
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if left_out(args):
