@@ -66,6 +66,7 @@ export async function takeAll(items: readonly Item[], { signal }: { signal?: Abo
     return oneByOne(parts, end, signal);
   }
   if (!replies) return decide(parts);
+  for (const { engine } of parts.slice(1)) engine.replied(); // the first one knows
   const full = mapOf(replies.at(-1));
   const allowed = Boolean(full['allowed']);
   const each = (full['keys'] as unknown[]).map((reply, index) => {

@@ -79,6 +79,8 @@ def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
         return (yield from _one_by_one(parts, end))
     if replies is None:
         return _decide(parts)
+    for engine, _, _ in parts[1:]:  # the first one knows
+        engine.replied()
     full = verdicts.mapping(replies[-1])
     each = tuple(engine.learn(key, reply, cost if full["allowed"] else 0)
                  for (engine, key, cost), reply in zip(parts, full["keys"]))
