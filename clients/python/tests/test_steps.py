@@ -2,7 +2,7 @@
 
 import unittest
 
-from redis.exceptions import ResponseError
+from redis.exceptions import ClusterCrossSlotError, ResponseError
 from weir import calls, together
 from weir.effects import Send
 from weir.steps import Engine, Options
@@ -65,6 +65,19 @@ class Steps(unittest.TestCase):
             played(together.steps([(engine, f"k{number}", 1) for number, engine in enumerate(engines)]),
                    lambda _: {"allowed": 1, "index": -1, "keys": [FULL, FULL]})
         self.assertEqual([engine.state().away for engine in engines], [False, False])
+
+    def test_a_fault_of_one_key_gives_back_what_others_hold(self):
+        sent = []
+
+        def reply_to(command):
+            sent.append(command[:3])
+            if command[0] == "RL.MTAKE":
+                raise ClusterCrossSlotError
+            return fault() if command[1] == "text" else FULL
+        engine = engine_of()
+        with self.assertRaisesRegex(ResponseError, "WRONGTYPE"):
+            played(together.steps([(engine, "a", 1), (engine, "text", 1)]), reply_to)
+        self.assertEqual(sent[-1], ("RL.CANCEL", "a", 7))
 
 
 if __name__ == "__main__":
