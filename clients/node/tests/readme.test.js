@@ -101,6 +101,9 @@ test('a limiter, a Weir, lots and a store', async (t) => {
   const { lots, allowed } = await block(port, 'new Lots', ['lots', 'allowed']);
   assert.equal(typeof allowed, 'boolean');
   await lots.close();
+  const { observed } = await block(port, 'new Telemetry', ['observed']);
+  await waitUntil(async () => (await observed.take('observed')).source === 'weir', 'weir answers');
+  observed.close();
   const { limit } = await block(port, 'express-rate-limit', ['limit']);
   assert.equal(typeof limit, 'function');
 });
@@ -124,7 +127,7 @@ test('CommonJS has the same names', async () => {
   const { createRequire } = await import('node:module');
   const require = createRequire(import.meta.url);
   for (const path of ['', '/web', '/express', '/fastify', '/hono', '/nest', '/express-rate-limit', '/fastify-rate-limit',
-    '/nest-throttler']) {
+    '/nest-throttler', '/telemetry']) {
     const name = `weir-client${path}`;
     const names = Object.keys(await import(name)).filter((each) => !/^(default|module.exports)$/.test(each));
     assert.deepEqual(Object.keys(require(name)).sort(), names.sort(), name);
