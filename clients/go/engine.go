@@ -97,6 +97,12 @@ func (e *engine) tell(change Change) {
 	}
 }
 
+func (e *engine) replied() {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.core.Replied()
+}
+
 func (e *engine) failed(failure core.Failure) {
 	e.lock.Lock()
 	if !e.core.Failed(nowMS(), failure) {
@@ -162,7 +168,7 @@ func (e *engine) learn(key string, reply any, cost core.Cost) (Verdict, error) {
 	defer e.lock.Unlock()
 	e.asked++
 	e.core.Answered(key, nowMS(), core.Answer{Granted: granted, Specs: answer.verdict.specs, ResetsMS: answer.resetsMS,
-		Blocked: &answer.blocked, Callers: answer.callers})
+		Blocked: &answer.blocked, BannedMS: &answer.bannedMS, Callers: answer.callers})
 	return answer.verdict, nil
 }
 
@@ -206,7 +212,7 @@ func (e *engine) note(key string, cost core.Cost) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	e.asked++
-	e.core.Answered(key, nowMS(), core.Answer{Granted: cost, Specs: e.core.Known()})
+	e.core.Answered(key, nowMS(), core.Answer{Granted: cost})
 }
 
 func (e *engine) charge(key string, cost core.Cost) {

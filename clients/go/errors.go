@@ -29,3 +29,9 @@ func failureOf(err error) core.Failure {
 	}
 	return core.Gone
 }
+
+// isReply says whether weir has said it.
+func isReply(err error) bool {
+	var said redis.Error
+	return errors.As(err, &said)
+}

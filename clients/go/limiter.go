@@ -96,6 +96,7 @@ func (l *Limiter) askAndWait(ctx context.Context, end time.Time, waits bool, com
 		replies := l.weir.send(ctx, until, commands, waits)
 		err := replies[len(replies)-1].err
 		if err == nil {
+			l.engine.replied()
 			return replies, true, nil
 		}
 		if ended := endOf(ctx); ended != nil {
@@ -106,6 +107,9 @@ func (l *Limiter) askAndWait(ctx context.Context, end time.Time, waits bool, com
 		}
 		found := failureOf(err)
 		if found == "" {
+			if isReply(err) {
+				l.engine.replied()
+			}
 			return nil, false, fmt.Errorf("weir: %w", err)
 		}
 		failure = found

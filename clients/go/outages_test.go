@@ -235,6 +235,8 @@ func TestOtherCallsWhileAway(t *testing.T) {
 	equal(t, "settled", must[bool](t)(hold.Settle(ctx, 1)), true)
 	equal(t, "acquire", verdict(calls.Acquire(ctx, "k", 5*time.Second)).Allowed, true)
 	equal(t, "reserve", must[weir.Reservation](t)(calls.Reserve(ctx, "k", weir.Cost(2))).Granted, true)
+	window := must[weir.Reservation](t)(limiter(t, calls.Weir(), hourly).Reserve(ctx, "w"))
+	equal(t, "weir books no windows either", window, weir.Reservation{Wait: weir.Never, Source: weir.ByLocal})
 	equal(t, "peek", verdict(calls.Peek(ctx, "k", weir.Cost(5))).Allowed, false)
 	lease := must[*weir.Lease](t)(leases.Lease(ctx, "pool"))
 	equal(t, "another", verdict(leases.Take(ctx, "pool")).Allowed, false)
@@ -254,6 +256,55 @@ func TestOtherCallsWhileAway(t *testing.T) {
 	all := must[weir.Verdicts](t)(weir.TakeAll(ctx, calls.Part("k", 6), leases.Part("pool", 1)))
 	equal(t, "take all", all.Index, 0)
 	equal(t, "more than the share", all.RetryAfter(), weir.Never)
+}
+
+func TestTheShareThatWeirTells(t *testing.T) {
+	t.Parallel()
+	server := weirtest.Start(t)
+	server.Call("RL.POLICY", "SET", "free", "FIXED", "9/1h")
+	for _, name := range []string{"one", "another"} {
+		server.CallAs(name, "RL.TAKE", "k", "POLICY", "free", "COST", 0, "FULL")
+	}
+	free := limiter(t, connect(t, server.URL()), "POLICY free")
+	verdict := must[weir.Verdict](t)
+	equal(t, "take", verdict(free.Take(ctx, "k")).Allowed, true)
+	equal(t, "share", free.State().Share, 1.0/3)
+	server.Kill()
+	for _, allowed := range []bool{true, true, false} {
+		equal(t, "of the share", verdict(free.Take(ctx, "k")).Allowed, allowed)
+	}
+}
+
+func TestABanLastsAsLongAsWeirSaid(t *testing.T) {
+	t.Parallel()
+	server := weirtest.Start(t)
+	made := limiter(t, connect(t, server.URL()), "GCRA 1/1s BURST 0 BAN 1h AFTER 1 WITHIN 1h")
+	verdict := must[weir.Verdict](t)
+	equal(t, "other", verdict(made.Take(ctx, "other")).Allowed, true)
+	weirtest.Until(t, "it is banned", func() bool { return verdict(made.Take(ctx, "k")).Banned })
+	server.Kill()
+	denied := verdict(made.Take(ctx, "k"))
+	equal(t, "allowed", denied.Allowed, false)
+	equal(t, "source", denied.Source, weir.ByLocal)
+	if denied.RetryAfter < 30*time.Minute {
+		t.Errorf("it is banned for %v", denied.RetryAfter)
+	}
+	weirtest.Until(t, "others are not", func() bool { return verdict(made.Take(ctx, "other")).Allowed })
+}
+
+func TestAPolicyThatLetsNobodyThrough(t *testing.T) {
+	t.Parallel()
+	server := weirtest.Start(t)
+	server.Call("RL.POLICY", "SET", "emergency", "BLOCKED")
+	blocked := limiter(t, connect(t, server.URL()), "POLICY emergency")
+	verdict := must[weir.Verdict](t)
+	equal(t, "take", verdict(blocked.Take(ctx, "k")).Allowed, false)
+	server.Kill()
+	for _, key := range []string{"k", "unknown"} {
+		found := verdict(blocked.Take(ctx, key))
+		equal(t, key, found.Allowed, false)
+		equal(t, key, found.Source, weir.ByLocal)
+	}
 }
 
 func TestABookingIsKnownWhenWeirGoes(t *testing.T) {

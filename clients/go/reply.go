@@ -11,6 +11,7 @@ type answer struct {
 	verdict  Verdict
 	resetsMS []float64
 	blocked  bool
+	bannedMS float64
 	callers  int64
 }
 
@@ -99,6 +100,9 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 		verdict.Limit, verdict.Remaining, verdict.ResetAfter = chosen.Limit, chosen.Remaining, chosen.ResetAfter
 	}
 	made.verdict, made.blocked = verdict, len(limits) == 0 && !verdict.Allowed
+	if verdict.Banned {
+		made.bannedMS = max(0, float64(number(full["retry_ms"])))
+	}
 	return made, nil
 }
 

@@ -123,6 +123,9 @@ func learnAll(parts []Part, reply any) (Verdicts, error) {
 	if len(keys) != len(parts) {
 		return Verdicts{}, errors.New("weir: an answer without a verdict for each key")
 	}
+	for _, part := range parts[1:] { // the first one knows
+		part.Limiter.engine.replied()
+	}
 	made := Verdicts{Allowed: number(full["allowed"]) == 1, Index: int(number(full["index"]))}
 	for index, part := range parts {
 		verdict, err := part.Limiter.engine.learnPart(part.Key, keys[index], made.Allowed)

@@ -7,7 +7,7 @@ import { costOf } from './core/mirror.js';
 import type { Cost, Decision, HandBack } from './core/mirror.js';
 import { parse, wordsOf } from './core/specs.js';
 import type { Specs } from './core/specs.js';
-import { failureOf } from './errors.js';
+import { failureOf, isReply } from './errors.js';
 import type { Words } from './replies.js';
 import type { Change, State } from './state.js';
 import { answerOf, verdictOf } from './verdict.js';
@@ -90,6 +90,11 @@ export class Engine {
     this.#onChange({ away, cause, lastedMs });
   }
 
+  /** weir has replied to a request in time, whatever it was asked. */
+  replied(): void {
+    this.core.replied();
+  }
+
   #failed(failure: Failure): void {
     if (this.core.failed(performance.now(), failure)) this.#change(true, failure);
   }
@@ -142,9 +147,11 @@ export class Engine {
           end: waits ? end : now + (end - now) / left });
         const last = replies.at(-1);
         if (last instanceof Error) throw last;
+        this.replied();
         return replies;
       } catch (error) {
         const found = signal?.aborted ? null : failureOf(error);
+        if (!found && isReply(error)) this.replied();
         if (!found) throw error;
         failure = found;
         if (found === 'no writes') break;
@@ -182,19 +189,18 @@ export class Engine {
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
   learn(key: string, reply: unknown, cost: Cost): Verdict {
-    const { verdict, resetsMs, blocked, callers } = answerOf(reply, this.specs);
+    const { verdict, resetsMs, blocked, bannedMs, callers } = answerOf(reply, this.specs);
     const granted = typeof cost === 'number' ? verdict.granted : cost;
     this.#asked += 1;
     this.core.answered(key, performance.now(), verdict.allowed ? granted : 0, {
-      specs: verdict.specs, resetsMs, blocked, callers });
+      specs: verdict.specs, resetsMs, blocked, bannedMs, callers });
     return verdict;
   }
 
-  /** weir has granted so much in an answer without FULL; of a denial that does not say whether the policy blocks. */
+  /** weir has granted so much in an answer without FULL, which does not tell the limits. */
   note(key: string, granted: number): void {
     this.#asked += 1;
-    this.core.answered(key, performance.now(), granted, { specs: this.core.known ?? undefined,
-      blocked: granted ? false : undefined });
+    this.core.answered(key, performance.now(), granted);
   }
 
   /** A verdict without weir. */

@@ -15,6 +15,7 @@ export { Limiter } from './limiter.js';
 export type { HoldOptions, LeaseOptions, LimiterEvent, LimiterOptions } from './limiter.js';
 export { Lots } from './lots.js';
 export type { LotsOptions } from './lots.js';
+export type { Observer, Outcome } from './observing.js';
 export type { Policies, Policy } from './policies.js';
 export type { Change, State } from './state.js';
 export { takeAll } from './together.js';

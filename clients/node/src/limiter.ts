@@ -6,6 +6,8 @@ import { Hold, Lease } from './contexts.js';
 import type { ClientLike } from './connection/make.js';
 import { Engine } from './engine.js';
 import type { EngineOptions } from './engine.js';
+import { observed } from './observing.js';
+import type { Observer, Outcome } from './observing.js';
 import type { Change, State } from './state.js';
 import { Denied } from './verdict.js';
 import type { Verdict } from './verdict.js';
@@ -23,6 +25,8 @@ export interface LimiterOptions extends EngineOptions {
   readonly fallback?: string | readonly string[] | undefined;
   /** Keys that the process remembers. Default 10,000. */
   readonly keysMax?: number | undefined;
+  /** Is told of calls: a Telemetry of weir-client/telemetry, for OpenTelemetry. */
+  readonly observer?: Observer | undefined;
 }
 
 export interface HoldOptions {
@@ -55,37 +59,46 @@ export class Limiter extends EventEmitter {
   readonly weir: Weir;
   /** @internal */
   readonly engine: Engine;
+  /** @internal */
+  readonly observer: Observer | undefined;
 
   /** `to` is a Weir, which limiters share, or what one is made of; `limits` as in RL.TAKE, `POLICY name` among them. */
   constructor(to: Weir | string | ClientLike, limits: string | readonly string[], options: LimiterOptions = {}) {
     super();
     this.weir = to instanceof Weir ? to : new Weir(to);
     this.engine = new Engine(this.weir, limits, options, (change) => this.emit(change.away ? 'away' : 'back', change));
+    this.observer = options.observer;
+    this.observer?.limiter(this);
+  }
+
+  #observed<T extends Outcome | number>(call: string, key: string, work: () => Promise<T>): Promise<T> {
+    return observed(this.observer, call, key, work);
   }
 
   /** Takes from all limits of the key, or from none. */
   take(key: string, options?: TakeOptions): Promise<Verdict> {
-    return calls.take(this.engine, key, options);
+    return this.#observed('take', key, () => calls.take(this.engine, key, options));
   }
 
   /** The verdict that take() would give; changes nothing. */
   peek(key: string, options?: CallOptions): Promise<Verdict> {
-    return calls.peek(this.engine, key, options);
+    return this.#observed('peek', key, () => calls.peek(this.engine, key, options));
   }
 
   /** Waits for its turn. */
   acquire(key: string, options: AcquireOptions): Promise<Verdict> {
-    return calls.acquire(this.engine, key, options);
+    return this.#observed('acquire', key, () => calls.acquire(this.engine, key, options));
   }
 
   /** Books now what may be used after `waitMs`. */
   reserve(key: string, options?: ReserveOptions): Promise<Reservation> {
-    return calls.reserve(this.engine, key, options);
+    return this.#observed('reserve', key, () => calls.reserve(this.engine, key, options));
   }
 
   /** Gives a booking back; how many permits came back. */
   async cancel(key: string, { id }: Reservation): Promise<number> {
-    return id === null ? 0 : Number(await calls.ofId(this.engine, 'RL.CANCEL', key, id) ?? 0);
+    if (id === null) return 0;
+    return this.#observed('cancel', key, async () => Number(await calls.ofId(this.engine, 'RL.CANCEL', key, id) ?? 0));
   }
 
   /** Takes an estimate, for settle() to say what was used. Throws Denied if there is not enough. */
@@ -96,7 +109,8 @@ export class Limiter extends EventEmitter {
   async hold<T>(key: string, estimate: number, ...more: unknown[]): Promise<Hold | T> {
     const work = more.find((word) => typeof word === 'function') as ((hold: Hold) => T | Promise<T>) | undefined;
     const { lastsMs = 60_000, signal } = (typeof more[0] === 'object' ? more[0] : {}) as HoldOptions;
-    const verdict = await calls.take(this.engine, key, { cost: estimate, signal }, { holdMs: lastsMs });
+    const verdict = await this.#observed('hold', key,
+      () => calls.take(this.engine, key, { cost: estimate, signal }, { holdMs: lastsMs }));
     if (!verdict.allowed) throw new Denied(verdict);
     const hold = new Hold(this.engine, key, estimate, verdict);
     if (!work) return hold;
@@ -118,8 +132,8 @@ export class Limiter extends EventEmitter {
   async lease<T>(key: string, ...more: unknown[]): Promise<Lease | T> {
     const work = more.find((word) => typeof word === 'function') as ((lease: Lease) => T | Promise<T>) | undefined;
     const { cost = 1, timeoutMs, signal } = (typeof more[0] === 'object' ? more[0] : {}) as LeaseOptions;
-    const verdict = await (timeoutMs === undefined ? calls.take(this.engine, key, { cost, signal })
-      : calls.acquire(this.engine, key, { cost, timeoutMs, signal }));
+    const verdict = await this.#observed('lease', key, () => timeoutMs === undefined
+      ? calls.take(this.engine, key, { cost, signal }) : calls.acquire(this.engine, key, { cost, timeoutMs, signal }));
     if (!verdict.allowed) throw new Denied(verdict);
     const lease = new Lease(this.engine, key, cost, verdict);
     if (!work) return lease;

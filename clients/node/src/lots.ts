@@ -5,6 +5,8 @@ import { within } from './connection/within.js';
 import type { Engine } from './engine.js';
 import { Late } from './errors.js';
 import type { Limiter } from './limiter.js';
+import { observed } from './observing.js';
+import type { Observer, Outcome } from './observing.js';
 
 const kHoldMsMin = 2000;
 const kBlocks = 3; // of the time of a block: what it may be handed out for
@@ -34,6 +36,7 @@ class Lot {
  */
 export class Lots {
   readonly #engine: Engine;
+  readonly #observer: Observer | undefined;
   readonly #blockMs: number;
   readonly #lots = new Map<string, Lot>();
   readonly #timer: NodeJS.Timeout;
@@ -41,6 +44,7 @@ export class Lots {
   constructor(limiter: Limiter, { blockMs = 100 }: LotsOptions = {}) {
     if (!(blockMs > 0)) throw new TypeError('blockMs must be above 0');
     this.#engine = limiter.engine;
+    this.#observer = limiter.observer;
     if (this.#engine.specs?.some(({ kind }) => kind === 'leases')) throw new TypeError('leases are not taken ahead');
     this.#blockMs = blockMs;
     this.#timer = setInterval(() => this.#sweep(), Math.max(blockMs, 20)).unref();
@@ -49,7 +53,17 @@ export class Lots {
   /** True or false at once while the block lasts, else a promise: `await` does for both. */
   take(key: string, cost = 1): boolean | Promise<boolean> {
     const lot = this.#lots.get(key);
-    return (lot && this.#out(lot, cost)) ?? this.#wait(key, cost);
+    const allowed = lot ? this.#out(lot, cost) : null;
+    if (allowed !== null) {
+      this.#observer?.handedOut({ allowed, source: 'lot' });
+      return allowed;
+    }
+    return this.#waited(key, cost);
+  }
+
+  async #waited(key: string, cost: number): Promise<boolean> {
+    const { allowed } = await observed<Outcome>(this.#observer, 'take', key, () => this.#wait(key, cost));
+    return Boolean(allowed);
   }
 
   /** null: weir is to be asked. */
@@ -63,14 +77,14 @@ export class Lots {
   }
 
   /** Until its deadline for blocks, whoever fetches them; then it is decided here. */
-  async #wait(key: string, cost: number): Promise<boolean> {
+  async #wait(key: string, cost: number): Promise<Outcome> {
     const end = this.#engine.deadline();
     let lot = this.#lots.get(key);
     if (!lot) this.#lots.set(key, lot = new Lot());
     for (;;) {
       const found = this.#out(lot, cost);
-      if (found !== null) return found;
-      if (performance.now() >= end) return this.#engine.decide(key, cost).allowed;
+      if (found !== null) return { allowed: found, source: 'lot' };
+      if (performance.now() >= end) return this.#engine.decide(key, cost);
       const mine = lot;
       lot.fetching ??= this.#fetch(key, lot, cost, end).finally(() => { mine.fetching = null; });
       await within(lot.fetching, { end }).catch((error: unknown) => {

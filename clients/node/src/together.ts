@@ -6,9 +6,10 @@ import { newId } from './engine.js';
 import type { Engine } from './engine.js';
 import { isCrossSlot, Late } from './errors.js';
 import type { Limiter } from './limiter.js';
+import { observed } from './observing.js';
 import { mapOf } from './replies.js';
 import type { Words } from './replies.js';
-import type { HeaderOptions, Verdict } from './verdict.js';
+import type { HeaderOptions, Source, Verdict } from './verdict.js';
 
 const kHoldMs = 10_000; // how long what is taken of one slot waits for the others
 
@@ -34,6 +35,11 @@ export class Verdicts {
     this.each = each;
   }
 
+  /** Who decided, of the deciding key. */
+  get source(): Source {
+    return this.each.at(this.index)!.source;
+  }
+
   get retryAfterMs(): number | null {
     return this.index < 0 ? 0 : this.each[this.index]!.retryAfterMs;
   }
@@ -46,10 +52,15 @@ export class Verdicts {
   }
 }
 
-/** Limiters of one Weir; at most 16 keys, each once. */
+/** Limiters of one Weir; at most 16 keys, each once. The observer of the first is told. */
 export async function takeAll(items: readonly Item[], { signal }: { signal?: AbortSignal } = {}): Promise<Verdicts> {
+  const [first] = items;
+  if (!first) throw new TypeError('keys are missing');
   const parts = items.map(([{ engine }, key, cost = 1]) => ({ engine, key, cost }));
-  if (!parts.length) throw new TypeError('keys are missing');
+  return observed(first[0].observer, 'take_all', first[1], () => takeParts(parts, signal));
+}
+
+async function takeParts(parts: readonly Part[], signal: AbortSignal | undefined): Promise<Verdicts> {
   const end = parts[0]!.engine.deadline();
   let asks = true;
   for (const { engine, key } of parts) {
@@ -66,6 +77,7 @@ export async function takeAll(items: readonly Item[], { signal }: { signal?: Abo
     return oneByOne(parts, end, signal);
   }
   if (!replies) return decide(parts);
+  for (const { engine } of parts.slice(1)) engine.replied(); // the first one knows
   const full = mapOf(replies.at(-1));
   const allowed = Boolean(full['allowed']);
   const each = (full['keys'] as unknown[]).map((reply, index) => {

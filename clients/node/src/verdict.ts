@@ -138,6 +138,7 @@ export interface Answer {
   readonly verdict: Verdict;
   readonly resetsMs: readonly number[];
   readonly blocked: boolean;
+  readonly bannedMs: number;
   readonly callers: number | undefined;
 }
 
@@ -155,6 +156,7 @@ export function answerOf(reply: unknown, known: Specs | null): Answer {
     id: (full['hold'] ?? full['lease']) as number | null, banned: Boolean(full['banned']), source: 'weir',
     specs: known ?? specsOfAnswer(limits, fields['RateLimit-Policy'] ?? ''), fields });
   return { verdict, resetsMs: limits.map((limit) => limit.reset_ms), blocked: !limits.length && !allowed,
+    bannedMs: verdict.banned ? Math.max(0, full['retry_ms'] as number) : 0,
     callers: full['callers'] as number | undefined };
 }
 

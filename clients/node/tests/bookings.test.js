@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 
-import { Limiter, Weir } from 'weir-client';
+import { Limiter, takeAll, Weir } from 'weir-client';
 
 import { kPatient } from './support/weirs.js';
 
@@ -17,8 +17,9 @@ const kBlocked = { ...kTaken, allowed: 0, retry_ms: -1, granted: 0, limits: [] }
 function limiterOf(limits, replies, options) {
   const client = Object.assign(new EventEmitter(), { isOpen: true, isReady: true, replies,
     async sendCommand([name]) {
-      if (!(name in this.replies)) throw new Error(this.fault);
-      return this.replies[name];
+      const reply = this.replies[name] ?? new Error(this.fault);
+      if (reply instanceof Error) throw reply;
+      return reply;
     } });
   client.goes = (fault = 'the connection is closed') => Object.assign(client, { replies: {}, fault });
   return { client, limiter: new Limiter(new Weir(client, { ...kPatient, retries: 0 }), limits, options) };
@@ -34,18 +35,40 @@ for (const limits of ['FIXED 10/1h AS hourly', 'POLICY p']) {
   });
 }
 
-test('one that weir denied is an answer', async () => {
+const kAnswers = [
+  ['to a booking, a denial', { 'RL.TAKE': [1], 'RL.RESERVE': kDenied },
+    async (limiter) => assert.equal((await limiter.reserve('k')).granted, false)],
+  ['to a peek', { 'RL.PEEK': kTaken }, (limiter) => limiter.peek('k')],
+  ['to what gives back', { 'RL.CANCEL': 1 }, async (limiter) => assert.equal(await limiter.cancel('k', { id: 7 }), 1)],
+  ['that is a fault of the program', { 'RL.TAKE': new Error('WRONGTYPE no limiter') },
+    (limiter) => assert.rejects(limiter.take('k'), /WRONGTYPE/)],
+];
+for (const [what, replies, call] of kAnswers) {
+  test(`a reply ${what} is one between two time-outs`, async () => {
+    const { client, limiter } = limiterOf('5/1s', {});
+    for (let count = 0; count < 3; count += 1) {
+      client.goes('Command timed out');
+      assert.equal((await limiter.take('k')).source, 'local');
+      client.replies = replies;
+      await call(limiter);
+    }
+    assert.equal(limiter.state().away, false);
+  });
+}
+
+test('a take of several keys is a reply to each limiter', async () => {
   const { client, limiter } = limiterOf('5/1s', {});
+  const limiters = [limiter, new Limiter(limiter.weir, '6/1s')];
   for (let count = 0; count < 3; count += 1) {
     client.goes('Command timed out');
-    assert.equal((await limiter.take('k')).source, 'local');
-    client.replies = { 'RL.TAKE': [1], 'RL.RESERVE': kDenied };
-    assert.equal((await limiter.reserve('k')).granted, false);
+    for (const each of limiters) assert.equal((await each.take('k')).source, 'local');
+    client.replies = { 'RL.MTAKE': { allowed: 1, index: -1, keys: [kTaken, kTaken] } };
+    assert.ok((await takeAll(limiters.map((each, number) => [each, `k${number}`]))).allowed);
   }
-  assert.equal(limiter.state().away, false);
+  assert.deepEqual(limiters.map((each) => each.state().away), [false, false]);
 });
 
-test('and does not say that a policy blocks no more', async () => {
+test('a denied booking does not say that a policy blocks no more', async () => {
   const { client, limiter } = limiterOf('POLICY p', { 'RL.TAKE': kBlocked, 'RL.RESERVE': [0, -1, null] });
   await limiter.take('k');
   await limiter.reserve('k');

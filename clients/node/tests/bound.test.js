@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { excess, kBurst, kProcesses, kRate, measure } from './support/bound.js';
+import { excess, kBurst, kKilled, kProcesses, kRate, kStopped, measure } from './support/bound.js';
 
 const kOutageMs = 3000;
 const kLate = 1; // permits: clocks of processes are read while others run
@@ -16,8 +16,7 @@ test('the measure itself', () => { // a bucket's worst case is none, a part of a
 });
 
 test('local, killed', async (t) => {
-  const { beyond, inAll, meanwhile } = await measure(t, { away: 'local', outageMs: kOutageMs,
-    begin: (server) => server.kill(), end: (server) => server.start() });
+  const { beyond, inAll, meanwhile } = await measure(t, { away: 'local', outageMs: kOutageMs, ...kKilled });
   t.diagnostic(`local: ${beyond.toFixed(1)} beyond the limit, ${inAll.toFixed(1)} in all`);
   assert.ok(beyond <= kBurst + kLate, `${beyond} beyond the limit`);
   assert.ok(inAll <= kBurst + kOthers + kLate, `${inAll} beyond the limit in all`);
@@ -25,8 +24,7 @@ test('local, killed', async (t) => {
 });
 
 test('strict, stopped', async (t) => {
-  const { beyond, inAll } = await measure(t, { away: 'strict', outageMs: kOutageMs,
-    begin: (server) => server.signal('SIGSTOP'), end: (server) => server.signal('SIGCONT') });
+  const { beyond, inAll } = await measure(t, { away: 'strict', outageMs: kOutageMs, ...kStopped });
   t.diagnostic(`strict: ${beyond.toFixed(1)} beyond the limit, ${inAll.toFixed(1)} in all`);
   assert.ok(beyond <= kLate, `${beyond} beyond the limit`);
   assert.ok(inAll <= kOthers + kLate, `${inAll} beyond the limit in all`);

@@ -13,7 +13,7 @@ import { answerOf } from '../dist/esm/verdict.js';
 import { kPatient } from './support/timing.js';
 
 const kTables = process.env.WEIR_CONFORMANCE ?? new URL('../../conformance/', import.meta.url);
-const kSteps = ['answered', 'failed', 'plan', 'handed_back', 'decide', 'book', 'give_back', 'probe', 'probed'];
+const kSteps = ['answered', 'replied', 'failed', 'plan', 'handed_back', 'decide', 'book', 'give_back', 'probe', 'probed'];
 const kNever = -1;
 
 function table(name) {
@@ -41,8 +41,13 @@ class Player {
     this[kind](step.at, step[kind], step);
   }
 
-  answered(at, { key, granted, specs, resets_ms: resetsMs, callers, blocked }) {
-    this.core.answered(key, at, granted, { specs: specsOf(specs) ?? undefined, resetsMs, callers, blocked });
+  answered(at, { key, granted, specs, resets_ms: resetsMs, callers, blocked, banned_ms: bannedMs }) {
+    this.core.replied();
+    this.core.answered(key, at, granted, { specs: specsOf(specs) ?? undefined, resetsMs, callers, blocked, bannedMs });
+  }
+
+  replied() {
+    this.core.replied();
   }
 
   failed(at, failure, { away }) {

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { shardOf } from './support/shards.js';
+import { kSlackMs, Stopwatch } from './support/timing.js';
 import { waitUntil, WeirServer } from './support/weirs.js';
 
 const kRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -15,30 +16,33 @@ const kBlocks = [...readFileSync(join(kRoot, 'README.md'), 'utf8').matchAll(/```
 const kFolder = mkdtempSync(join(kRoot, 'tests/.readme-'));
 after(() => rmSync(kFolder, { recursive: true }));
 const kRun = new Set();
+const kInTimeMs = 150;
 let files = 0;
 
 // What the block with this word has made. Each time it is run anew.
-async function block(port, word, names, before = '') {
+async function block(port, word, names, { before = '', limits = 'FIXED 2/1h' } = {}) {
   const found = kBlocks.filter((code) => code.includes(word));
   assert.equal(found.length, 1, word);
   kRun.add(found[0]);
   const code = found[0].replaceAll('127.0.0.1:7000', `127.0.0.1:${port}`).replaceAll('port: 7000', `port: ${port}`)
-    .replaceAll('100/1m\'', 'FIXED 2/1h\'');
+    .replaceAll('100/1m\'', `${limits}'`);
   const file = join(kFolder, `block${++files}.mjs`);
   writeFileSync(file, `${before}${code}\nexport { ${names.join(', ')} };\n`);
   return import(pathToFileURL(file));
 }
 
+function get(port) {
+  return new Promise((resolve, reject) => {
+    http.get({ port, host: '127.0.0.1', agent: false }, (response) => {
+      response.resume();
+      resolve(response);
+    }).on('error', reject);
+  });
+}
+
 async function statuses(port) {
   const found = [];
-  for (let count = 0; count < 3; count += 1) {
-    found.push(await new Promise((resolve, reject) => {
-      http.get({ port, host: '127.0.0.1', agent: false }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      }).on('error', reject);
-    }));
-  }
+  for (let count = 0; count < 3; count += 1) found.push((await get(port)).statusCode);
   return found;
 }
 
@@ -56,37 +60,64 @@ function limits(weir, port) {
   }, 'two pass, the third does not');
 }
 
-test('the web frameworks', async (t) => {
-  const weir = await WeirServer.of(t);
-
-  await t.test('express', async (within) => {
-    const { app } = await block(weir.port, 'const app = express()', ['app']);
+// The port at which the lines of each serve a page.
+const kSites = {
+  async express(t, port, options) {
+    const { app } = await block(port, 'const app = express()', ['app'], options);
     app.get('/', (_, response) => response.send('hello'));
-    await limits(weir, await listen(within, http.createServer(app)));
-  });
+    return listen(t, http.createServer(app));
+  },
 
-  await t.test('fastify', async (within) => {
-    const { app } = await block(weir.port, 'fastify()', ['app']);
-    within.after(() => app.close());
+  async fastify(t, port, options) {
+    const { app } = await block(port, 'fastify()', ['app'], options);
+    t.after(() => app.close());
     app.get('/', async () => 'hello');
     await app.listen({ port: 0, host: '127.0.0.1' });
-    await limits(weir, app.server.address().port);
-  });
+    return app.server.address().port;
+  },
 
-  await t.test('hono', async (within) => {
-    const { app } = await block(weir.port, 'new Hono()', ['app']);
+  async hono(t, port, options) {
+    const { app } = await block(port, 'new Hono()', ['app'], options);
     app.get('/', (context) => context.text('hello'));
     const { createAdaptorServer } = await import('@hono/node-server');
-    await limits(weir, await listen(within, createAdaptorServer({ fetch: app.fetch })));
-  });
+    return listen(t, createAdaptorServer({ fetch: app.fetch }));
+  },
+};
+
+const kFaults = { hangs: (weir) => weir.signal('SIGSTOP'), 'is killed': (weir) => weir.kill() };
+
+test('the web frameworks', async (t) => {
+  const weir = await WeirServer.of(t);
+  for (const [name, site] of Object.entries(kSites)) {
+    await t.test(name, async (within) => limits(weir, await site(within, weir.port)));
+  }
 
   await t.test('nest', async () => {
     const found = [];
     globalThis.nestApp = { useGlobalGuards: (guard) => found.push(guard), useGlobalFilters: (filter) => found.push(filter) };
-    await block(weir.port, 'ProblemFilter', [], 'const app = globalThis.nestApp;\n');
+    await block(weir.port, 'ProblemFilter', [], { before: 'const app = globalThis.nestApp;\n' });
     assert.deepEqual(found.map(({ constructor }) => constructor.name), ['WeirGuard', 'ProblemFilter']);
   });
 });
+
+for (const [fault, begin] of Object.entries(kFaults)) {
+  test(`the web frameworks while weir ${fault}, with the deadline that they have`, async (t) => {
+    for (const [name, site] of Object.entries(kSites)) {
+      await t.test(name, async (within) => {
+        const weir = await WeirServer.of(within);
+        const port = await site(within, weir.port, { limits: 'FIXED 1000/1h' });
+        await waitUntil(async () => Number(/r=(\d+)/.exec((await get(port)).headers.ratelimit)[1]) > 250,
+          'weir answers, of which a quarter is the share');
+        await begin(weir);
+        const watch = new Stopwatch();
+        for (let count = 0; count < 10; count += 1) {
+          assert.equal((await watch.time(() => get(port))).statusCode, 200);
+        }
+        assert.ok(watch.longestMs < kInTimeMs + kSlackMs, `an answer took ${Math.round(watch.longestMs)} ms`);
+      });
+    }
+  });
+}
 
 test('a limiter, a Weir, lots and a store', async (t) => {
   const server = await WeirServer.of(t);
@@ -101,6 +132,9 @@ test('a limiter, a Weir, lots and a store', async (t) => {
   const { lots, allowed } = await block(port, 'new Lots', ['lots', 'allowed']);
   assert.equal(typeof allowed, 'boolean');
   await lots.close();
+  const { observed } = await block(port, 'new Telemetry', ['observed']);
+  await waitUntil(async () => (await observed.take('observed')).source === 'weir', 'weir answers');
+  observed.close();
   const { limit } = await block(port, 'express-rate-limit', ['limit']);
   assert.equal(typeof limit, 'function');
 });
@@ -124,7 +158,7 @@ test('CommonJS has the same names', async () => {
   const { createRequire } = await import('node:module');
   const require = createRequire(import.meta.url);
   for (const path of ['', '/web', '/express', '/fastify', '/hono', '/nest', '/express-rate-limit', '/fastify-rate-limit',
-    '/nest-throttler']) {
+    '/nest-throttler', '/telemetry']) {
     const name = `weir-client${path}`;
     const names = Object.keys(await import(name)).filter((each) => !/^(default|module.exports)$/.test(each));
     assert.deepEqual(Object.keys(require(name)).sort(), names.sort(), name);

@@ -34,14 +34,18 @@ class Player:
         self.planned = {}
 
     def play(self, step):
-        kind = next(name for name in ("answered", "failed", "plan", "handed_back", "decide", "book", "give_back", "probe",
-                                      "probed") if name in step)
+        kind = next(name for name in ("answered", "replied", "failed", "plan", "handed_back", "decide", "book", "give_back",
+                                      "probe", "probed") if name in step)
         getattr(self, kind)(step["at"], step[kind], step)
 
     def answered(self, at, what, _):
+        self.core.replied()
         self.core.answered(what["key"], at, what["granted"], specs=specs_of(what.get("specs")),
                            resets_ms=what.get("resets_ms", ()), callers=what.get("callers"),
-                           blocked=what.get("blocked"))
+                           blocked=what.get("blocked"), banned_ms=what.get("banned_ms"))
+
+    def replied(self, *_):
+        self.core.replied()
 
     def failed(self, at, what, step):
         self.core.failed(at, Failure(what))

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import redis
-from weir import Denied, Limiter, Weir, take_all
+from weir import Denied, Limiter, Reservation, Weir, take_all
 
 from .proxy import Answering, Proxy
 from .timing import PATIENT_S, SLACK_S, Stopwatch
@@ -154,8 +154,8 @@ class Outages(unittest.TestCase):
         with limiter.hold("k", 1):
             pass
         self.assertTrue(limiter.acquire("k", 5))
-        self.assertTrue(limiter.reserve("k", 2))
-        self.assertFalse(limiter.peek("k", 5))
+        self.assertEqual(limiter.reserve("k", 2), Reservation(False, None, source="local"), "weir books no windows either")
+        self.assertEqual([bool(limiter.peek("k", cost)) for cost in (6, 7)], [True, False])
         self.assertTrue(rate.acquire("unknown", PATIENT_S), "it waits here")
         self.assertTrue(rate.reserve("unknown").granted)
         with leases.lease("pool"):
@@ -174,6 +174,39 @@ class Outages(unittest.TestCase):
         for context in (unknown.hold, unknown.lease):
             with self.assertRaises(Denied):
                 context("k", 1)
+
+    def test_the_share_that_weir_tells(self):
+        with Weir(self.server.url, deadline=PATIENT_S) as weir:
+            weir.policies.set("free", "FIXED 9/1h")
+            for name in ("one", "another"):
+                with redis.Redis(port=self.server.port, client_name=name) as process:
+                    process.execute_command("RL.TAKE", "k", "POLICY", "free", "COST", 0, "FULL")
+            limiter = Limiter(weir, "POLICY free")
+            self.assertTrue(limiter.take("k"))
+            self.assertAlmostEqual(limiter.state().share, 1 / 3)
+            self.server.kill()
+            self.assertEqual([bool(limiter.take("k")) for _ in range(3)], [True, True, False])
+
+    def test_a_ban_lasts_as_long_as_weir_said(self):
+        with Weir(self.server.url, deadline=PATIENT_S) as weir:
+            limiter = Limiter(weir, "GCRA 1/1s BURST 0 BAN 1h AFTER 1 WITHIN 1h")
+            self.assertTrue(limiter.take("other"))
+            wait_until(lambda: limiter.take("k").banned, "it is banned")
+            self.server.kill()
+            denied = limiter.take("k")
+            self.assertEqual((denied.allowed, denied.source), (False, "local"))
+            self.assertGreater(denied.retry_after, 1800)
+            wait_until(lambda: limiter.take("other"), "others are not")
+
+    def test_a_policy_that_lets_nobody_through(self):
+        with Weir(self.server.url, deadline=PATIENT_S) as weir:
+            weir.policies.set("emergency", "BLOCKED")
+            limiter = Limiter(weir, "POLICY emergency")
+            self.assertFalse(limiter.take("k"))
+            self.server.kill()
+            self.assertFalse(limiter.take("k"))
+            self.assertFalse(limiter.take("unknown"))
+            self.assertEqual(limiter.take("unknown").source, "local")
 
     def test_a_booking_by_a_policy_is_known_when_weir_goes(self):
         limiter = self.calls(deadline=PATIENT_S).limiter

@@ -83,6 +83,7 @@ type keyed struct {
 	ResetsMS []float64 `json:"resets_ms"`
 	WaitMax  *float64  `json:"wait_max"`
 	Blocked  *bool
+	BannedMS *float64 `json:"banned_ms"`
 	Callers  int64
 	Specs    []jsonSpec
 }
@@ -90,6 +91,7 @@ type keyed struct {
 type step struct {
 	At         float64
 	Answered   *keyed
+	Replied    bool
 	Failed     *Failure
 	Plan       *keyed
 	HandedBack *keyed `json:"handed_back"`
@@ -164,7 +166,10 @@ func (p *player) play(t *testing.T, step step) string {
 	switch {
 	case step.Answered != nil:
 		it := step.Answered
-		p.core.Answered(it.Key, step.At, Answer{Cost{All: it.Granted}, specsOf(it.Specs), it.ResetsMS, it.Blocked, it.Callers})
+		p.core.Replied()
+		p.core.Answered(it.Key, step.At, Answer{Cost{All: it.Granted}, specsOf(it.Specs), it.ResetsMS, it.Blocked, it.BannedMS, it.Callers})
+	case step.Replied:
+		p.core.Replied()
 	case step.Failed != nil:
 		p.core.Failed(step.At, *step.Failed)
 		return differs("away", breaker.Away(), step.Away)

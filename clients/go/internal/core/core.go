@@ -21,7 +21,8 @@ type Core struct {
 	Breaker Breaker
 
 	fixed     []Spec // nil: a policy's
-	seen      []Spec // of a policy: what weir answered last
+	seen      []Spec // of a policy: the limits that weir answered last
+	blocked   bool   // of a policy: whether weir answered last that it lets nobody through
 	mode      Mode
 	processes float64 // 0: not configured
 	callers   float64
@@ -86,29 +87,43 @@ type Answer struct {
 	Specs    []Spec    // the limits, where they are in the answer
 	ResetsMS []float64 // when each limit is full again, where it is in the answer
 	Blocked  *bool     // whether the policy lets nobody through; nil: not told, as in the answer of a booking
+	BannedMS *float64  // for how long the key is banned; nil: not told
 	Callers  int64     // how many processes take from this policy; 0: not told
 }
 
+// Replied is called when weir has replied to a request in time, whatever it was asked.
+func (c *Core) Replied() { c.Breaker.answered() }
+
 // Answered is called when weir has answered a take.
 func (c *Core) Answered(key string, now float64, answer Answer) {
-	c.Breaker.answered()
 	if answer.Callers > 0 {
 		c.callers = float64(answer.Callers)
+	}
+	if answer.Blocked != nil {
+		c.blocked = *answer.Blocked
 	}
 	known := c.fixed
 	if known == nil {
 		known = answer.Specs
 	}
+	if len(known) > 0 || c.seen == nil { // where a key has no limits, that says nothing of those of other keys
+		c.seen = known
+	}
+	found := c.mirror.find(key, known)
+	if known == nil {
+		known = c.seen
+	}
 	if known == nil {
 		return
 	}
-	c.seen = known
-	found := c.mirror.find(key, known)
 	if found == nil || found.unknown {
-		found = c.mirror.add(key, known, c.Share(), now)
+		found = c.add(key, known, now)
 	}
 	if answer.Blocked != nil {
 		found.blocked = *answer.Blocked
+	}
+	if answer.BannedMS != nil {
+		found.bannedUntil = now + *answer.BannedMS
 	}
 	found.charge(c.Share(), now, answer.Granted, false)
 	for index, state := range found.states[:min(len(found.states), len(answer.ResetsMS))] {
@@ -139,8 +154,12 @@ func (c *Core) Decide(key string, cost Cost, now float64, charge bool) Decision 
 }
 
 // Book books here what may be used later, and answers whether it is booked. It books only where a limit says how long that
-// is, and for no longer than waitMaxMS (below 0: not given): nothing where the limits are not known, nor where nothing passes.
+// is, and for no longer than waitMaxMS (below 0: not given): nothing where the limits are not known, nor where nothing passes,
+// nor of limits of which weir books nothing.
 func (c *Core) Book(key string, cost Cost, waitMaxMS, now float64) (bool, Decision) {
+	if refused := c.refusedBooking(key, cost, now); refused != nil {
+		return false, *refused
+	}
 	decision := c.Decide(key, cost, now, true)
 	if decision.Allowed || decision.Index < 0 {
 		return decision.Allowed, decision
@@ -151,6 +170,17 @@ func (c *Core) Book(key string, cost Cost, waitMaxMS, now float64) (bool, Decisi
 	}
 	c.Charge(key, cost, now)
 	return true, decision
+}
+
+func (c *Core) refusedBooking(key string, cost Cost, now float64) *Decision {
+	if c.mode == Open || c.mode == Closed {
+		return nil
+	}
+	found := c.entryAway(key, now)
+	if found == nil {
+		return nil
+	}
+	return found.refusedBooking(c.Share(), now, cost)
 }
 
 // Charge takes here without asking, into debt if need be.
@@ -177,7 +207,7 @@ func (c *Core) entryAway(key string, now float64) *entry {
 	case found == nil && c.seen == nil:
 		return nil
 	case found == nil:
-		found = c.mirror.add(key, c.seen, c.Share(), now)
+		found = c.add(key, c.seen, now)
 		found.unknown, found.drainedIn = true, c.Breaker.Absences
 		c.drain(found, now)
 	case c.mode == Strict && !c.Breaker.Away(): // one time-out, which is no absence yet
@@ -187,6 +217,13 @@ func (c *Core) entryAway(key string, now float64) *entry {
 		c.drain(found, c.Breaker.SinceMS)
 	}
 	return found
+}
+
+// add: a key of a policy that lets nobody through is let through no more than those that weir has answered.
+func (c *Core) add(key string, specs []Spec, now float64) *entry {
+	made := c.mirror.add(key, specs, c.Share(), now)
+	made.blocked = c.blocked
+	return made
 }
 
 func (c *Core) drain(found *entry, now float64) {

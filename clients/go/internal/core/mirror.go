@@ -2,6 +2,7 @@ package core
 
 import (
 	"container/list"
+	"math"
 	"slices"
 )
 
@@ -51,6 +52,7 @@ type entry struct {
 	drainedIn   int64     // the absence in which it was drained, of mode strict
 	handBack    *HandBack // fixed, so that it may be sent again
 	blocked     bool      // the policy lets nobody through
+	bannedUntil float64
 }
 
 // mirror holds the entries, at most keysMax of them; the longest unused goes first.
@@ -78,7 +80,7 @@ func (m *mirror) add(key string, specs []Spec, share, now float64) *entry {
 	if place := m.places[key]; place != nil {
 		m.order.Remove(place)
 	}
-	made := &entry{key: key, specs: specs, states: make([]local, len(specs))}
+	made := &entry{key: key, specs: specs, states: make([]local, len(specs)), bannedUntil: math.Inf(-1)}
 	for index, spec := range specs {
 		made.states[index] = newLocal(spec, share, now)
 	}
@@ -102,7 +104,35 @@ func (e *entry) decide(share, now float64, cost Cost) Decision {
 		decision.Allowed = decision.Allowed && view.Allowed
 	}
 	decision.Index = deciding(decision.Views)
+	if rest := e.bannedUntil - now; rest > 0 && decision.Index >= 0 {
+		if view := decision.Views[decision.Index]; view.Allowed || (view.RetryMS != Never && view.RetryMS < rest) {
+			decision.deny(decision.Index, rest)
+		}
+	}
 	return decision
+}
+
+// deny denies by this limit, whatever its state says.
+func (d *Decision) deny(index int, retryMS float64) {
+	d.Allowed, d.Index = false, index
+	d.Views[index].Allowed, d.Views[index].RetryMS = false, retryMS
+}
+
+// refusedBooking: weir books of buckets alone, and the first limit that is none denies for ever. Nor does it book of a key that
+// is banned. It is nil where all limits take bookings.
+func (e *entry) refusedBooking(share, now float64, cost Cost) *Decision {
+	if e.blocked {
+		return nil
+	}
+	decision := e.decide(share, now, cost)
+	index := slices.IndexFunc(e.specs, func(spec Spec) bool { return spec.Kind != KindBucket })
+	switch {
+	case index >= 0:
+		decision.deny(index, Never)
+	case e.bannedUntil <= now:
+		return nil
+	}
+	return &decision
 }
 
 // deciding is a denial's longest wait, else the least that is left; the first of equals.

@@ -12,10 +12,11 @@ import (
 
 // Kinds of limits, by how a process keeps its own state of them.
 const (
-	KindBucket  = "bucket"
-	KindFixed   = "fixed"
-	KindSliding = "sliding"
-	KindLeases  = "leases"
+	KindBucket   = "bucket"
+	KindInterval = "interval" // a bucket that takes no bookings
+	KindFixed    = "fixed"
+	KindSliding  = "sliding"
+	KindLeases   = "leases"
 )
 
 // Spec is one limit: Count permits come in PeriodMS, and at most Capacity are there at once.
@@ -140,8 +141,12 @@ func parseLimit(algorithm string, rest *reader, index int) (Spec, error) {
 	if !found {
 		name = fmt.Sprintf("%s%d", strings.ToLower(algorithm), index)
 	}
+	kind := kinds[algorithm]
+	if strings.EqualFold(options["REFILL"], "INTERVAL") {
+		kind = KindInterval
+	}
 	capacity, err := parseCapacity(algorithm, count, period, options)
-	return Spec{kinds[algorithm], name, count, period, capacity}, err
+	return Spec{kind, name, count, period, capacity}, err
 }
 
 // parseRate answers a period of 0 where none is given.

@@ -111,8 +111,10 @@ func (s *Server) Lives() bool { return s.process != nil && s.process.ProcessStat
 func (s *Server) Signal(signal syscall.Signal) { _ = s.process.Process.Signal(signal) }
 
 // TryCall sends a command on a connection of its own.
-func (s *Server) TryCall(words ...any) (any, error) {
-	client := redis.NewClient(&redis.Options{Addr: s.Address(), MaxRetries: -1, DialerRetries: 1, ReadTimeout: Patience})
+func (s *Server) TryCall(words ...any) (any, error) { return s.tryCallAs("", words) }
+
+func (s *Server) tryCallAs(name string, words []any) (any, error) {
+	client := redis.NewClient(&redis.Options{Addr: s.Address(), ClientName: name, MaxRetries: -1, DialerRetries: 1, ReadTimeout: Patience})
 	defer func() { _ = client.Close() }()
 	return client.Do(context.Background(), words...).Result()
 }
@@ -125,6 +127,14 @@ func (s *Server) Call(words ...any) any {
 		s.t.Fatalf("%v: %v", words, err)
 	}
 	return value
+}
+
+// CallAs is Call of a process with this name.
+func (s *Server) CallAs(name string, words ...any) {
+	s.t.Helper()
+	if _, err := s.tryCallAs(name, words); err != nil {
+		s.t.Fatalf("%v: %v", words, err)
+	}
 }
 
 // Until waits for a condition.

@@ -21,6 +21,7 @@ export interface Answered {
   readonly specs?: Specs | undefined; // the limits in the answer
   readonly resetsMs?: readonly number[] | undefined;
   readonly blocked?: boolean | undefined; // left out: as it was
+  readonly bannedMs?: number | undefined; // likewise
   readonly callers?: number | undefined;
 }
 
@@ -38,7 +39,8 @@ export class Core {
   readonly mirror: Mirror;
   readonly #fixed: Specs | null;
   readonly #processes: number | null;
-  #seen: Specs | null; // of a policy: what weir answered last
+  #seen: Specs | null; // of a policy: the limits that weir answered last
+  #blocked = false; // of a policy: whether weir answered last that it lets nobody through
   #callers = 1;
 
   constructor(specs: Specs | null, { away = 'local', processes = null, keysMax = kKeysMax, jitter }: CoreOptions = {}) {
@@ -89,16 +91,23 @@ export class Core {
     }
   }
 
-  /** weir has answered a take, with `granted` permits. */
-  answered(key: string, now: number, granted: Cost, { specs, resetsMs = [], blocked, callers }: Answered = {}): void {
+  /** weir has replied to a request in time, whatever it was asked. */
+  replied(): void {
     this.breaker.answered();
+  }
+
+  /** weir has answered a take, with `granted` permits. */
+  answered(key: string, now: number, granted: Cost, { specs, resetsMs = [], blocked, bannedMs, callers }: Answered = {}): void {
     if (callers !== undefined) this.#callers = callers;
-    const known = this.#fixed ?? specs;
+    this.#blocked = blocked ?? this.#blocked;
+    const told = this.#fixed ?? specs ?? null;
+    if (told?.length || !this.#seen) this.#seen = told; // where a key has no limits, that says nothing of other keys'
+    let entry = this.mirror.find(key, told);
+    const known = told ?? this.#seen;
     if (!known) return;
-    this.#seen = known;
-    let entry = this.mirror.find(key, known);
-    if (!entry || entry.unknown) entry = this.mirror.add(key, known, this.share, now);
+    if (!entry || entry.unknown) entry = this.#add(key, known, now);
     entry.blocked = blocked ?? entry.blocked;
+    if (bannedMs !== undefined) entry.bannedUntil = now + bannedMs;
     entry.charge(this.share, now, granted, false);
     entry.states.forEach((state, index) => {
       const resetMs = resetsMs[index];
@@ -123,14 +132,21 @@ export class Core {
 
   /**
    * Books here what may be used later. Only where a limit says how long that is: not where the limits are not known, nor
-   * where nothing passes.
+   * where nothing passes; and not of limits of which weir books nothing.
    */
   book(key: string, cost: Cost, maxWaitMs: number, now: number): { readonly isBooked: boolean; readonly decision: Decision } {
+    const refused = this.#refusedBooking(key, cost, now);
+    if (refused) return { isBooked: false, decision: refused };
     const decision = this.decide(key, cost, now);
     const waitMs = decision.views[decision.index]?.retryMs ?? kNever;
     if (decision.allowed || waitMs === kNever || waitMs > maxWaitMs) return { isBooked: decision.allowed, decision };
     this.charge(key, cost, now);
     return { isBooked: true, decision };
+  }
+
+  #refusedBooking(key: string, cost: Cost, now: number): Decision | null {
+    if (this.away === 'open' || this.away === 'closed') return null;
+    return this.#entryAway(key, now)?.refusedBooking(this.share, now, cost) ?? null;
   }
 
   /** Takes here without asking, into debt if need be: after decide() without a charge, and for bookings. */
@@ -151,7 +167,7 @@ export class Core {
     let entry = this.mirror.find(key, this.#fixed);
     if (!entry) {
       if (!this.#seen) return null;
-      entry = this.mirror.add(key, this.#seen, this.share, now);
+      entry = this.#add(key, this.#seen, now);
       entry.unknown = true;
       entry.drainedIn = this.breaker.absences;
       entry.drain(this.share, now);
@@ -161,6 +177,13 @@ export class Core {
       entry.drainedIn = this.breaker.absences;
       entry.drain(this.share, this.breaker.since);
     }
+    return entry;
+  }
+
+  /** A key of a policy that lets nobody through is let through no more than those that weir has answered. */
+  #add(key: string, specs: Specs, now: number): Entry {
+    const entry = this.mirror.add(key, specs, this.share, now);
+    entry.blocked = this.#blocked;
     return entry;
   }
 }

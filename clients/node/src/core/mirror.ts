@@ -28,7 +28,7 @@ export interface Decision {
 export const kOpen: Decision = { allowed: true, index: -1, views: [], specs: [] };
 export const kClosed: Decision = { allowed: false, index: -1, views: [], specs: [] };
 
-const kKinds = { bucket: Bucket, fixed: FixedWindow, sliding: SlidingWindow, leases: Leases };
+const kKinds = { bucket: Bucket, interval: Bucket, fixed: FixedWindow, sliding: SlidingWindow, leases: Leases };
 
 function make(spec: Spec, share: number, now: number): Local {
   return new kKinds[spec.kind](spec, share, now);
@@ -63,6 +63,7 @@ export class Entry {
   drainedIn = 0; // the absence in which it was drained, of mode strict
   handBack: HandBack | null = null; // fixed, so that it may be sent again
   blocked = false; // the policy lets nobody through
+  bannedUntil = -Infinity;
 
   constructor(specs: Specs, share: number, now: number) {
     this.specs = specs;
@@ -73,7 +74,29 @@ export class Entry {
   decide(share: number, now: number, cost: Cost): Decision {
     if (this.blocked) return kClosed;
     const views = this.states.map((state, index) => state.view(share, now, costOf(cost, index)));
-    return { allowed: views.every((view) => view.allowed), index: deciding(views), views, specs: this.specs };
+    const index = deciding(views);
+    const rest = this.bannedUntil - now;
+    const view = views[index];
+    if (rest > 0 && view && (view.allowed || waitOf(view) < rest)) return this.#denied(views, index, rest);
+    return { allowed: views.every((each) => each.allowed), index, views, specs: this.specs };
+  }
+
+  /** By this limit, whatever its state says. */
+  #denied(views: readonly View[], index: number, retryMs: number): Decision {
+    return { allowed: false, index, specs: this.specs,
+      views: views.map((view, at) => at === index ? { ...view, allowed: false, retryMs } : view) };
+  }
+
+  /**
+   * weir books of buckets alone: the first limit that is none denies for ever. Nor does it book of a key that is banned.
+   * null if all take bookings.
+   */
+  refusedBooking(share: number, now: number, cost: Cost): Decision | null {
+    if (this.blocked) return null;
+    const decision = this.decide(share, now, cost);
+    const index = this.specs.findIndex(({ kind }) => kind !== 'bucket');
+    if (index >= 0) return this.#denied(decision.views, index, kNever);
+    return this.bannedUntil > now ? decision : null;
   }
 
   charge(share: number, now: number, cost: Cost, here: boolean): void {

@@ -1,6 +1,7 @@
 /** Limits as the mirror knows them: read from a request's words, or from what weir answered. */
 
-export type Kind = 'bucket' | 'fixed' | 'sliding' | 'leases';
+/** `interval` is a bucket that takes no bookings. */
+export type Kind = 'bucket' | 'interval' | 'fixed' | 'sliding' | 'leases';
 
 /** One limit. `count` permits come in `periodMs`; at most `capacity` are there at once. */
 export interface Spec {
@@ -68,7 +69,8 @@ function limitOf(algorithm: string, rest: string[], index: number): Spec {
   let periodMs = given ?? kCalendarMs[(options.get('ALIGN') ?? '').toUpperCase()] ?? 0;
   if (algorithm === 'CONCURRENCY') periodMs = durationMs(options.get('LEASE') ?? '1s');
   if (!periodMs) throw new TypeError(`limit ${index} (${algorithm}) needs a period`);
-  return { kind: kKinds[algorithm]!, name: options.get('AS') ?? `${algorithm.toLowerCase()}${index}`, count, periodMs,
+  const kind = options.get('REFILL')?.toUpperCase() === 'INTERVAL' ? 'interval' : kKinds[algorithm]!;
+  return { kind, name: options.get('AS') ?? `${algorithm.toLowerCase()}${index}`, count, periodMs,
     capacity: capacityOf(algorithm, count, periodMs, options) };
 }
 

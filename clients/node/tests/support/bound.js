@@ -1,4 +1,6 @@
 // How much more than the limit passes over an outage, in all windows and all processes together.
+//
+//     node tests/support/bound.js     a table: each mode and fault for 20 s, even and skewed load, a wrong number of processes
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -13,13 +15,16 @@ export const kProcesses = 4;
 const kLimits = `TOKENBUCKET ${kRate}/1s CAPACITY ${kBurst}`;
 const kWarmMs = 1500;
 const kAfterMs = 3000;
-const kPauseMs = 40;
+const kEvenMs = Array(kProcesses).fill(40);
+const kSkewedMs = [10, 200, 200, 200];
+const kTableEvenMs = Array(kProcesses).fill(20); // as in the tables of the other languages
+const kTableOutageMs = 20_000;
 
 const kSelf = fileURLToPath(import.meta.url);
 const now = () => Number(process.hrtime.bigint()) / 1e6; // one clock for all processes
 
 /** In a process: takes until time is over, and prints the instants before and after each grant. */
-async function work(url, away, processes, ms) {
+async function work(url, away, processes, pauseMs, ms) {
   const weir = new Weir(url);
   const limiter = new Limiter(weir, kLimits, { away, processes });
   while ((await limiter.take('k')).source !== 'weir') await pause(50);
@@ -30,7 +35,7 @@ async function work(url, away, processes, ms) {
     const before = now();
     const { allowed } = await limiter.take('k');
     if (allowed) process.stdout.write(`${before} ${now()}\n`);
-    await pause(kPauseMs);
+    await pause(pauseMs);
   }
   process.exit();
 }
@@ -71,12 +76,12 @@ class Worker {
 
 /**
  * Permits beyond the limit until weir was back, and in all; and grants while it was away. `begin` and `end` are of the
- * outage.
+ * outage, `processes` is what each is told.
  */
-export async function measure(t, { away, begin, end, outageMs }) {
+export async function measure(t, { away, begin, end, outageMs, pausesMs = kEvenMs, processes = kProcesses }) {
   const server = await WeirServer.of(t);
   const ms = kWarmMs + outageMs + kAfterMs;
-  const workers = Array.from({ length: kProcesses }, () => new Worker(t, server.url, away, kProcesses, ms));
+  const workers = pausesMs.map((pauseMs) => new Worker(t, server.url, away, processes, pauseMs, ms));
   for (const worker of workers) await worker.ready();
   const grants = Promise.all(workers.map((worker) => worker.grants()));
   for (const { child } of workers) child.stdin.write('go\n');
@@ -91,7 +96,26 @@ export async function measure(t, { away, begin, end, outageMs }) {
   return { beyond: excess(before), inAll: excess(all), meanwhile: before.filter(([, after]) => from < after).length };
 }
 
+export const kKilled = { begin: (server) => server.kill(), end: (server) => server.start() };
+export const kStopped = { begin: (server) => server.signal('SIGSTOP'), end: (server) => server.signal('SIGCONT') };
+
+async function table() {
+  const rows = [['local', kKilled, kTableEvenMs], ['local', kKilled, kSkewedMs], ['local', kStopped, kTableEvenMs],
+    ['strict', kKilled, kTableEvenMs], ['strict', kStopped, kTableEvenMs], ['local', kKilled, kTableEvenMs, kProcesses / 2],
+    ['local', kKilled, kTableEvenMs, kProcesses * 2]];
+  console.log('away   weir is load   processes beyond the limit a second');
+  for (const [away, fault, pausesMs, processes = kProcesses] of rows) {
+    const ends = [];
+    const { inAll, meanwhile } = await measure({ after: (end) => ends.push(end) },
+      { away, ...fault, outageMs: kTableOutageMs, pausesMs, processes });
+    console.log([away.padEnd(6), fault === kKilled ? 'killed ' : 'stopped', pausesMs === kSkewedMs ? 'skewed' : 'even  ',
+      String(processes).padStart(9), inAll.toFixed(1).padStart(16), (meanwhile * 1000 / kTableOutageMs).toFixed(1).padStart(8)].join(' '));
+    for (const end of ends) await end();
+  }
+  process.exit();
+}
+
 if (process.argv[1] === kSelf) {
-  const [url, away, processes, ms] = process.argv.slice(2);
-  await work(url, away, Number(processes), Number(ms));
+  const [url, away, processes, pauseMs, ms] = process.argv.slice(2);
+  await (url ? work(url, away, Number(processes), Number(pauseMs), Number(ms)) : table());
 }

@@ -209,12 +209,59 @@ export function outages(library) {
     assert.equal(await calls.source(), 'local');
     await limiter.hold('k', 1, () => {});
     assert.ok((await limiter.acquire('k', { timeoutMs: 5000 })).allowed);
-    assert.ok((await limiter.reserve('k', { cost: 2 })).granted);
-    assert.equal((await limiter.peek('k', { cost: 6 })).allowed, false);
+    assert.deepEqual(await limiter.reserve('k', { cost: 2 }), { granted: false, waitMs: null, id: null, source: 'local' },
+      'weir books no windows either');
+    assert.ok((await limiter.peek('k', { cost: 6 })).allowed);
+    assert.equal((await limiter.peek('k', { cost: 7 })).allowed, false);
     assert.ok((await rate.acquire('unknown', { timeoutMs: kPatient.deadlineMs })).allowed, 'it waits here');
     assert.ok((await rate.reserve('unknown')).granted);
     await leases.lease('pool', async () => assert.equal((await leases.take('pool')).allowed, false));
     assert.ok((await leases.peek('pool')).allowed);
+  });
+
+  test('the share that weir tells', async (t) => {
+    const server = await WeirServer.of(t);
+    await server.call('RL.POLICY', 'SET', 'free', 'FIXED', '9/1h');
+    for (const connectionName of ['one', 'another']) {
+      await server.callAs(connectionName, 'RL.TAKE', 'k', 'POLICY', 'free', 'COST', 0, 'FULL');
+    }
+    const weir = new Weir(server.url, { ...kPatient, library });
+    t.after(() => weir.close());
+    const limiter = new Limiter(weir, 'POLICY free');
+    assert.ok((await limiter.take('k')).allowed);
+    assert.ok(Math.abs(limiter.state().share - 1 / 3) < 1e-9, `${limiter.state().share}`);
+    await server.kill();
+    const found = [];
+    while (found.length < 3) found.push((await limiter.take('k')).allowed);
+    assert.deepEqual(found, [true, true, false]);
+  });
+
+  test('a ban lasts as long as weir said', async (t) => {
+    const server = await WeirServer.of(t);
+    const weir = new Weir(server.url, { ...kPatient, library });
+    t.after(() => weir.close());
+    const limiter = new Limiter(weir, 'GCRA 1/1s BURST 0 BAN 1h AFTER 1 WITHIN 1h');
+    assert.ok((await limiter.take('other')).allowed);
+    await waitUntil(async () => (await limiter.take('k')).banned, 'it is banned');
+    await server.kill();
+    const { allowed, source, retryAfterMs } = await limiter.take('k');
+    assert.deepEqual([allowed, source], [false, 'local']);
+    assert.ok(retryAfterMs > 1_800_000, `${retryAfterMs}`);
+    await waitUntil(async () => (await limiter.take('other')).allowed, 'others are not');
+  });
+
+  test('a policy that lets nobody through', async (t) => {
+    const server = await WeirServer.of(t);
+    await server.call('RL.POLICY', 'SET', 'emergency', 'BLOCKED');
+    const weir = new Weir(server.url, { ...kPatient, library });
+    t.after(() => weir.close());
+    const limiter = new Limiter(weir, 'POLICY emergency');
+    assert.equal((await limiter.take('k')).allowed, false);
+    await server.kill();
+    for (const key of ['k', 'unknown']) {
+      const { allowed, source } = await limiter.take(key);
+      assert.deepEqual([allowed, source], [false, 'local'], key);
+    }
   });
 
   test('a lease outlives a restart', async (t) => {

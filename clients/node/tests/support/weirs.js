@@ -94,8 +94,13 @@ export class WeirServer {
   }
 
   /** A command on a connection of its own, beside what is tested. */
-  async call(...words) {
-    const client = new Redis({ port: this.port, lazyConnect: true, retryStrategy: () => null, enableReadyCheck: false, protocol: 2,
+  call(...words) {
+    return this.callAs(undefined, ...words);
+  }
+
+  /** The same of a process with this name. */
+  async callAs(connectionName, ...words) {
+    const client = new Redis({ port: this.port, connectionName, lazyConnect: true, retryStrategy: () => null, enableReadyCheck: false, protocol: 2,
       connectTimeout: 30_000 });
     client.on('error', () => {});
     try {

@@ -29,3 +29,8 @@ def failure_of(error: BaseException) -> Failure | None:
     if not isinstance(error, exceptions.ResponseError) or getattr(error, "status_code", None) == "ERR":
         return None
     return failure_of_words(str(error))
+
+
+def is_reply(error: BaseException) -> bool:
+    """Whether weir has said it."""
+    return isinstance(error, exceptions.ResponseError)

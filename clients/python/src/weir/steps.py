@@ -15,7 +15,7 @@ from .core.core import Away, Core, Cost, HandBack
 from .core.mirror import Decision, cost_of
 from .core.specs import parse, words_of
 from .effects import Beside, Command, Effect, Send
-from .errors import failure_of
+from .errors import failure_of, is_reply
 from .observing import Observer
 from .state import Change, Hook, State
 from .verdict import Verdict
@@ -88,6 +88,11 @@ class Engine:
         for hook in self.hooks:
             hook(Change(away, cause.value if cause else None, lasted))
 
+    def replied(self) -> None:
+        """weir has replied to a request in time, whatever it was asked."""
+        with self.lock:
+            self.core.replied()
+
     def failed(self, failure: Failure) -> None:
         with self.lock:
             broke = self.core.failed(time.monotonic() * 1e3, failure)
@@ -139,10 +144,13 @@ class Engine:
                 replies: list[Any] = yield Send(commands, end if waits else now + (end - now) / left, waits)
                 if isinstance(replies[-1], Exception):
                     raise replies[-1]
+                self.replied()
                 return replies
             except Exception as error:
                 found = failure_of(error)
                 if found is None:
+                    if is_reply(error):
+                        self.replied()
                     raise
                 failure = found
                 if found is Failure.NO_WRITES:
@@ -171,7 +179,7 @@ class Engine:
             self._asked += 1
             self.core.answered(key, time.monotonic() * 1e3, granted if answer.verdict.allowed else 0,
                                specs=answer.verdict.specs, resets_ms=answer.resets_ms, blocked=answer.blocked,
-                               callers=answer.callers)
+                               banned_ms=answer.banned_ms, callers=answer.callers)
         return answer.verdict
 
     def decide(self, key: str, cost: Cost, upto: bool = False, charge: bool = True) -> Verdict:
@@ -202,7 +210,7 @@ class Engine:
         """weir has granted so much in an answer without FULL."""
         with self.lock:
             self._asked += 1
-            self.core.answered(key, time.monotonic() * 1e3, cost, specs=self.core.known)
+            self.core.answered(key, time.monotonic() * 1e3, cost)
 
     def charge(self, key: str, cost: int) -> None:
         with self.lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,8 @@ def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
         return (yield from _one_by_one(parts, end))
     if replies is None:
         return _decide(parts)
+    for engine, _, _ in parts[1:]:  # the first one knows
+        engine.replied()
     full = verdicts.mapping(replies[-1])
     each = tuple(engine.learn(key, reply, cost if full["allowed"] else 0)
                  for (engine, key, cost), reply in zip(parts, full["keys"]))
@@ -110,21 +113,31 @@ def _one_by_one(parts: Sequence[Part], end: float) -> Generator[Effect, Any, Ver
     """Over slots of a cluster: a hold of each, settled if all grant and given back if not. Who ends in between has
     taken what it held, so too much is never granted."""
     held: list[tuple[Part, Verdict]] = []
-    for part in parts:
-        engine, key, cost = part
-        verdict = yield from calls.take(engine, key, cost, False, HOLD_S, end=end)
-        held.append((part, verdict))
-        if not verdict:
-            break
+    try:
+        for part in parts:
+            engine, key, cost = part
+            verdict = yield from calls.take(engine, key, cost, False, HOLD_S, end=end)
+            held.append((part, verdict))
+            if not verdict:
+                break
+    except Exception:
+        with contextlib.suppress(Exception):  # the first fault is told
+            yield from _conclude(held, False, end)
+        raise
     allowed = bool(held[-1][1])
+    yield from _conclude(held, allowed, end)
+    each = tuple(verdict for _, verdict in held)
+    return Verdicts(allowed, -1 if allowed else len(each) - 1, each)
+
+
+def _conclude(held: Held, allowed: bool, end: float) -> Generator[Effect, Any, None]:
+    """Settles what was taken, or gives it back."""
     for (engine, key, cost), verdict in held:
         if verdict and not allowed:
             engine.give_back(key, cost)
     late = yield from _settle([(part, verdict) for part, verdict in held if verdict and verdict.id], allowed, end)
     if late:
         yield Beside(_settle_late(late, allowed))
-    each = tuple(verdict for _, verdict in held)
-    return Verdicts(allowed, -1 if allowed else len(each) - 1, each)
 
 
 def _settle(held: Held, allowed: bool, end: float | None) -> Generator[Effect, Any, Held]:

@@ -112,6 +112,7 @@ class Answer:
     verdict: Verdict
     resets_ms: tuple[float, ...]
     blocked: bool
+    banned_ms: float
     callers: int | None
 
 
@@ -129,7 +130,8 @@ def of_reply(reply: Any, known: Specs | None) -> Answer:
         allowed, chosen.limit if chosen else -1, chosen.remaining if chosen else -1, seconds(full["retry_ms"]),
         chosen.reset_after if chosen else 0.0, full["policy"], states, full["granted"],
         full["lease"] if full.get("hold") is None else full["hold"], bool(full["banned"]), "weir", specs, fields)
-    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed,
+    banned_ms = max(0.0, full["retry_ms"]) if verdict.banned else 0.0
+    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed, banned_ms,
                   full.get("callers"))
 
 

@@ -46,5 +46,5 @@ CLIENTS = [
     package("go", "Go", go_package, via="go-redis 9", in_ci=True),
     package("node", "Node", node_package("ioredis", "redis6"), via="ioredis 6, node-redis 6", in_ci=True),
     package("node-oldest", "Node", node_package("ioredis5", "redis5"), via="ioredis 5, node-redis 5"),
-    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1"),
+    package("java", "Java", java_package, via="Lettuce 7.7, Spring Boot 4.1", in_ci=True),
 ]

@@ -46,7 +46,8 @@ class Core:
     def __init__(self, specs: Specs | None, away: Away = Away.LOCAL, processes: float | None = None,
                  keys_max: int = KEYS_MAX, jitter: Callable[[], float] = lambda: 0.5) -> None:
         self._fixed = specs
-        self._seen = specs  # of a policy: what weir answered last
+        self._seen = specs  # of a policy: the limits that weir answered last
+        self._blocked = False  # of a policy: whether weir answered last that it lets nobody through
         self.away_mode = away
         self._processes = processes
         self._callers: float = 1
@@ -89,24 +90,35 @@ class Core:
             entry.hand_back, entry.granted_here = None, False
 
     def answered(self, key: str, now: float, granted: Cost, *, specs: Specs | None = None,
-                 resets_ms: Sequence[float] = (), blocked: bool | None = None, callers: int | None = None) -> None:
-        """weir has answered a take or a booking, with `granted` permits; `specs` are the limits in its answer, and
-        `blocked` whether the policy lets nobody through. None: it does not tell, as that of a booking."""
-        self.breaker.answered()
+                 resets_ms: Sequence[float] = (), blocked: bool | None = None, banned_ms: float | None = None,
+                 callers: int | None = None) -> None:
+        """weir has answered a take or a booking, with `granted` permits; `specs` are the limits in its answer, `blocked`
+        whether the policy lets nobody through, and `banned_ms` for how long the key is banned. None: it does not tell, as
+        that of a booking."""
         if callers is not None:
             self._callers = callers
-        known = self._fixed if self._fixed is not None else specs
+        if blocked is not None:
+            self._blocked = blocked
+        told = self._fixed if self._fixed is not None else specs
+        if told or self._seen is None:  # where a key has no limits, that says nothing of those of other keys
+            self._seen = told
+        entry = self.mirror.find(key, told)
+        known = told if told is not None else self._seen
         if known is None:
             return
-        self._seen = known
-        entry = self.mirror.find(key, known)
         if entry is None or entry.unknown:
-            entry = self.mirror.add(key, known, self.share, now)
+            entry = self._add(key, known, now)
         if blocked is not None:
             entry.blocked = blocked
+        if banned_ms is not None:
+            entry.banned_until = now + banned_ms
         mirror.charge(entry, self.share, now, granted, False)
         for state, reset_ms in zip(entry.states, resets_ms):
             state.told(now, reset_ms)
+
+    def replied(self) -> None:
+        """weir has replied to a request in time, whatever it was asked."""
+        self.breaker.answered()
 
     def failed(self, now: float, failure: Failure) -> bool:
         """weir did not answer a call. True if it counts as away from now on."""
@@ -128,7 +140,10 @@ class Core:
 
     def book(self, key: str, cost: Cost, wait_max_ms: float | None, now: float) -> tuple[bool, Decision]:
         """Books here what may be used later; whether it is booked. Only where a limit says how long that is: not where
-        the limits are not known, nor where nothing passes."""
+        the limits are not known, nor where nothing passes; and not of limits of which weir books nothing."""
+        refused = self._refused_booking(key, cost, now)
+        if refused is not None:
+            return False, refused
         decision = self.decide(key, cost, now)
         view = decision.deciding
         if decision.allowed or view is None or view.retry_ms == NEVER:
@@ -137,6 +152,12 @@ class Core:
             return False, decision
         self.charge(key, cost, now)
         return True, decision
+
+    def _refused_booking(self, key: str, cost: Cost, now: float) -> Decision | None:
+        if self.away_mode in (Away.OPEN, Away.CLOSED):
+            return None
+        entry = self._entry_away(key, now)
+        return None if entry is None else mirror.refused_booking(entry, self.share, now, cost)
 
     def charge(self, key: str, cost: Cost, now: float) -> None:
         """Takes here without asking, into debt if need be: after decide() without a charge, and for bookings."""
@@ -157,7 +178,7 @@ class Core:
         if entry is None:
             if self._seen is None:
                 return None
-            entry = self.mirror.add(key, self._seen, self.share, now)
+            entry = self._add(key, self._seen, now)
             entry.unknown, entry.drained_in = True, self.breaker.absences
             self._drain(entry, now)
         elif self.away_mode is Away.STRICT and not self.breaker.away:  # one time-out, which is no absence yet
@@ -165,6 +186,12 @@ class Core:
         elif self.away_mode is Away.STRICT and entry.drained_in != self.breaker.absences:
             entry.drained_in = self.breaker.absences
             self._drain(entry, self.breaker.since)
+        return entry
+
+    def _add(self, key: str, specs: Specs, now: float) -> Entry:
+        """A key of a policy that lets nobody through is let through no more than those that weir has answered."""
+        entry = self.mirror.add(key, specs, self.share, now)
+        entry.blocked = self._blocked
         return entry
 
     def _drain(self, entry: Entry, now: float) -> None:

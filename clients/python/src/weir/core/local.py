@@ -263,7 +263,7 @@ class Leases:
 
 
 KINDS: dict[str, type[Bucket] | type[FixedWindow] | type[SlidingWindow] | type[Leases]] = {
-    "bucket": Bucket, "fixed": FixedWindow, "sliding": SlidingWindow, "leases": Leases}
+    "bucket": Bucket, "interval": Bucket, "fixed": FixedWindow, "sliding": SlidingWindow, "leases": Leases}
 
 
 def make(spec: Spec, share: float, now: float) -> Local:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .local import NEVER, Local, View, make
 from .specs import Spec, Specs
@@ -19,6 +19,7 @@ class Entry:
     drained_in: int = 0  # the absence in which it was drained, of mode strict
     hand_back: tuple[tuple[int, ...], str] | None = None  # costs, ID: fixed, so that they may be sent again
     blocked: bool = False  # the policy lets nobody through
+    banned_until: float = float("-inf")
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,28 @@ def decide(entry: Entry, share: float, now: float, cost: int | Sequence[int]) ->
     if entry.blocked:
         return Decision(False, -1)
     views = tuple(state.view(share, now, cost_of(cost, index)) for index, state in enumerate(entry.states))
-    return Decision(all(view.allowed for view in views), deciding(views), views, entry.specs)
+    index, rest = deciding(views), entry.banned_until - now
+    if rest > 0 and index >= 0 and (views[index].allowed or wait_of(views[index]) < rest):
+        return _denied(entry, views, index, rest)
+    return Decision(all(view.allowed for view in views), index, views, entry.specs)
+
+
+def _denied(entry: Entry, views: Sequence[View], index: int, retry_ms: float) -> Decision:
+    """By this limit, whatever its state says."""
+    denial = replace(views[index], allowed=False, retry_ms=retry_ms)
+    return Decision(False, index, (*views[:index], denial, *views[index + 1:]), entry.specs)
+
+
+def refused_booking(entry: Entry, share: float, now: float, cost: int | Sequence[int]) -> Decision | None:
+    """weir books of buckets alone: the first limit that is none denies for ever. Nor does it book of a key that is banned.
+    None if all take bookings."""
+    if entry.blocked:
+        return None
+    decision = decide(entry, share, now, cost)
+    index = next((index for index, spec in enumerate(entry.specs) if spec.kind != "bucket"), -1)
+    if index >= 0:
+        return _denied(entry, decision.views, index, NEVER)
+    return decision if entry.banned_until > now else None
 
 
 def charge(entry: Entry, share: float, now: float, cost: int | Sequence[int], here: bool) -> None:
@@ -93,4 +115,4 @@ def owed(entry: Entry, share: float, now: float) -> tuple[int, ...]:
     return tuple(state.owed(share, now) for state in entry.states)
 
 
-__all__ = ["Decision", "Entry", "Mirror", "Spec", "charge", "decide", "owed"]
+__all__ = ["Decision", "Entry", "Mirror", "Spec", "charge", "decide", "owed", "refused_booking"]

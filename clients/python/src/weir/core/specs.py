@@ -21,7 +21,7 @@ RATE = re.compile(r"^(\d+)/(\d*)([A-Za-z]+)$")
 class Spec:
     """One limit. `count` permits come in `period_ms`; at most `capacity` are there at once."""
 
-    kind: str  # bucket, fixed, sliding or leases
+    kind: str  # bucket, interval (a bucket that takes no bookings), fixed, sliding or leases
     name: str
     count: float
     period_ms: float
@@ -84,7 +84,8 @@ def _limit(algorithm: str, rest: list[str], index: int) -> Spec:
         period = duration_ms(options.get("LEASE", "1s"))
     if not period:
         raise ValueError(f"limit {index} ({algorithm}) needs a period")
-    return Spec(KINDS[algorithm], options.get("AS", f"{algorithm.lower()}{index}"), count, period,
+    kind = "interval" if options.get("REFILL", "").upper() == "INTERVAL" else KINDS[algorithm]
+    return Spec(kind, options.get("AS", f"{algorithm.lower()}{index}"), count, period,
                 _capacity(algorithm, count, period, options))
 
 

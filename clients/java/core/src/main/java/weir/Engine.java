@@ -97,6 +97,11 @@ final class Engine {
     listeners.forEach(listener -> weir.listening().execute(() -> listener.accept(change)));
   }
 
+  /** weir has replied to a request in time, whatever it was asked. */
+  synchronized void replied() {
+    core.replied();
+  }
+
   private void failed(Failure failure) {
     boolean broke;
     synchronized (this) {
@@ -210,9 +215,13 @@ final class Engine {
         int left) {
       Throwable found = error != null ? Failures.unwrap(error) : errorOf(replies);
       if (found == null) {
+        replied();
         return CompletableFuture.completedFuture(replies);
       }
       Optional<Failure> failure = Failures.of(found);
+      if (failure.isEmpty() && Failures.isReply(found)) {
+        replied();
+      }
       if (failure.isEmpty() || isCancelled) {
         return CompletableFuture.failedFuture(found);
       }
@@ -293,7 +302,7 @@ final class Engine {
   /** weir has granted so much in an answer without FULL. */
   synchronized void note(String key, long granted) {
     asked++;
-    core.answered(key, nowMs(), Answer.of(granted, core.known().orElse(null)));
+    core.answered(key, nowMs(), Answer.of(granted));
   }
 
   synchronized void charge(String key, Cost cost) {

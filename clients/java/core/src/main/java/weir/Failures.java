@@ -39,6 +39,11 @@ final class Failures {
         : Optional.empty();
   }
 
+  /** Whether weir has said it. */
+  static boolean isReply(Throwable error) {
+    return unwrap(error) instanceof RedisCommandExecutionException;
+  }
+
   private static boolean isLate(Throwable error) {
     return error instanceof TimeoutException || error instanceof RedisCommandTimeoutException
         || error instanceof ConnectTimeoutException || error instanceof CancellationException;

@@ -23,9 +23,9 @@ final class Replies {
   private Replies() {}
 
   /** A reply with FULL: the verdict, and what the core learns from it. */
-  record Full(Verdict verdict, double[] resetsMs, boolean blocked, Long callers) {
+  record Full(Verdict verdict, double[] resetsMs, boolean blocked, double bannedMs, Long callers) {
     Answer answer(Cost granted) {
-      return new Answer(granted, verdict.specs(), resetsMs, blocked, callers);
+      return new Answer(granted, verdict.specs(), resetsMs, blocked, bannedMs, callers);
     }
   }
 
@@ -81,7 +81,8 @@ final class Replies {
         Optional.ofNullable((String) full.get("policy")), List.copyOf(states), number(full, "granted"),
         id == null ? OptionalLong.empty() : OptionalLong.of(id), number(full, "banned") == 1, Source.WEIR, specs,
         fields);
-    return new Full(verdict, resetsMs, states.isEmpty() && !allowed, (Long) full.get("callers"));
+    double bannedMs = verdict.banned() ? Math.max(0, number(full, "retry_ms")) : 0;
+    return new Full(verdict, resetsMs, states.isEmpty() && !allowed, bannedMs, (Long) full.get("callers"));
   }
 
   // FULL does not name the deciding limit: the one with the least left, of a denial that which needs longest.

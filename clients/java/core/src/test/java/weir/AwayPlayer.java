@@ -37,13 +37,17 @@ final class AwayPlayer {
 
   void play(JsonNode step) {
     double at = step.get("at").asDouble();
-    String kind = Stream.of("answered", "failed", "plan", "handed_back", "decide", "book", "give_back", "probe",
-        "probed")
+    String kind = Stream.of("answered", "replied", "failed", "plan", "handed_back", "decide", "book", "give_back",
+        "probe", "probed")
         .filter(step::has).findFirst().get();
     JsonNode what = step.get(kind);
     String key = what.isObject() ? what.get("key").asText() : "";
     switch (kind) {
-      case "answered" -> core.answered(key, at, answer(what));
+      case "answered" -> {
+        core.replied();
+        core.answered(key, at, answer(what));
+      }
+      case "replied" -> core.replied();
       case "failed" -> {
         Failure failure = Stream.of(Failure.values()).filter(found -> found.toString().equals(what.asText()))
             .findFirst().get();
@@ -68,7 +72,8 @@ final class AwayPlayer {
         ? Tables.rows(what.get("resets_ms")).mapToDouble(JsonNode::asDouble).toArray() : new double[0];
     Long callers = what.has("callers") ? what.get("callers").asLong() : null;
     return new Answer(new Cost(what.get("granted").asLong()), Tables.specs(what.get("specs")), resets,
-        what.has("blocked") ? what.get("blocked").asBoolean() : null, callers);
+        what.has("blocked") ? what.get("blocked").asBoolean() : null,
+        what.has("banned_ms") ? what.get("banned_ms").asDouble() : null, callers);
   }
 
   private void plan(String key, double at, JsonNode step) {

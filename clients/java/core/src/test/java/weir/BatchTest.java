@@ -39,7 +39,7 @@ class BatchTest {
   @Test
   void leavesInOneWrite() throws Exception {
     try (Proxy proxy = new Proxy(server.port);
-        Weir weir = weir(proxy.url(), Duration.ofSeconds(2), Stopwatch.PATIENCE)) {
+        Weir weir = weir(proxy.url(), Duration.ofSeconds(5), Stopwatch.PATIENCE)) {
       WeirLimiter limiter = weir.limiter(LIMIT).build();
       CompletableFuture<Verdict> first = limiter.takeAsync("k");
       Thread.sleep(100); // without a batch it has left

@@ -35,4 +35,14 @@ class BoundTest {
     assertTrue(found.rate() > 0, found.toString());
     System.out.printf("figure bound of local: %.1f beyond a capacity of %d%n", found.beyond(), Bound.BURST);
   }
+
+  /** Who is back first may take what the others have not handed back yet: within a second they have. */
+  @Test
+  void strict() throws Exception {
+    Bound.Found found =
+        Bound.measure(Away.STRICT, new Bound.Fault(false, OUTAGE_S), Bound.EVEN_MS, Bound.PROCESSES);
+    double others = Bound.BURST * (1 - 1.0 / Bound.PROCESSES);
+    assertTrue(found.beyond() <= others + LATE, found.toString());
+    System.out.printf("figure bound of strict: %.1f beyond a capacity of %d%n", found.beyond(), Bound.BURST);
+  }
 }

@@ -8,8 +8,11 @@ import static weir.WeirServer.waitUntil;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Leases that renew themselves; each lasts long enough for a machine that is busy. */
+@Execution(ExecutionMode.CONCURRENT) // they wait for nearly all of their time
 class LeaseTest {
   private static final String LIMIT = "CONCURRENCY 1 LEASE 20s";
   private static final long BEYOND_MS = 21_000;

@@ -231,8 +231,11 @@ class OutagesTest {
       hold.used(1);
     }
     assertTrue(caller.limiter.acquire("k", Duration.ofSeconds(5)).allowed());
-    assertTrue(caller.limiter.reserve(Take.from("k").cost(2)).granted());
-    assertFalse(caller.limiter.peek("k", 5).allowed());
+    Reservation window = caller.limiter.reserve(Take.from("k").cost(2));
+    assertFalse(window.granted(), "weir books no windows either");
+    assertEquals(Optional.empty(), window.waitFor());
+    assertTrue(caller.limiter.peek("k", 6).allowed());
+    assertFalse(caller.limiter.peek("k", 7).allowed());
     assertTrue(rate.acquire("unknown", Stopwatch.PATIENCE).allowed(), "it waits here");
     assertTrue(rate.reserve(Take.from("unknown")).granted());
     try (Lease lease = leases.limiter.lease("k")) {
@@ -240,6 +243,51 @@ class OutagesTest {
       assertFalse(lease.isLost());
     }
     assertTrue(leases.limiter.peek("k").allowed());
+  }
+
+  @Test
+  void theShareThatWeirTells() throws Exception {
+    Weir weir = weir(server.url(), Stopwatch.PATIENCE);
+    weir.policies().set("free", "FIXED 9/1h");
+    for (String name : List.of("one", "another")) {
+      server.callAs(name, "RL.TAKE", "k", "POLICY", "free", "COST", "0", "FULL");
+    }
+    WeirLimiter limiter = weir.limiter("POLICY free").build();
+    assertTrue(limiter.take("k").allowed());
+    assertEquals(1.0 / 3, limiter.state().share(), 1e-9);
+    server.kill();
+    List<Boolean> found = new ArrayList<>();
+    for (int turn = 0; turn < 3; turn++) {
+      found.add(limiter.take("k").allowed());
+    }
+    assertEquals(List.of(true, true, false), found);
+  }
+
+  @Test
+  void aBanLastsAsLongAsWeirSaid() throws Exception {
+    WeirLimiter limiter =
+        weir(server.url(), Stopwatch.PATIENCE).limiter("GCRA 1/1s BURST 0 BAN 1h AFTER 1 WITHIN 1h").build();
+    assertTrue(limiter.take("other").allowed());
+    waitUntil("it is banned", () -> limiter.take("k").banned());
+    server.kill();
+    Verdict denied = limiter.take("k");
+    assertFalse(denied.allowed());
+    assertEquals(Source.LOCAL, denied.source());
+    assertTrue(denied.retryAfter().get().compareTo(Duration.ofMinutes(30)) > 0);
+    waitUntil("others are not", () -> limiter.take("other").allowed());
+  }
+
+  @Test
+  void aPolicyThatLetsNobodyThrough() throws Exception {
+    Weir weir = weir(server.url(), Stopwatch.PATIENCE);
+    weir.policies().set("emergency", "BLOCKED");
+    WeirLimiter limiter = weir.limiter("POLICY emergency").build();
+    assertFalse(limiter.take("k").allowed());
+    server.kill();
+    for (String key : List.of("k", "unknown")) {
+      assertFalse(limiter.take(key).allowed(), key);
+      assertEquals(Source.LOCAL, limiter.take(key).source(), key);
+    }
   }
 
   @Test

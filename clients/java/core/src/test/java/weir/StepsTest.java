@@ -2,6 +2,7 @@ package weir;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static weir.WeirServer.waitUntil;
 
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -99,7 +101,7 @@ class StepsTest {
     Core core = core(limits);
     double now = System.nanoTime() / 1e6;
     for (String key : List.of("a", "b")) {
-      core.answered(key, now, Answer.of(1, null));
+      core.answered(key, now, Answer.of(1));
     }
     core.failed(now, Failure.GONE);
     for (String key : List.of("a", "b")) {
@@ -176,7 +178,7 @@ class StepsTest {
     for (String limits : List.of("FIXED 10/1h AS hourly", "POLICY p")) {
       Core core = core(limits);
       core.answered("a", System.nanoTime() / 1e6, new Answer(Cost.ONE,
-          Limits.parse(Limits.words("FIXED 10/1h AS hourly")).get(), new double[0], false, null));
+          Limits.parse(Limits.words("FIXED 10/1h AS hourly")).get(), new double[0], false, null, null));
       Engine engine = engine(core, limits);
       replying = StepsTest::answer;
       assertTrue(Calls.reserve(engine, TAKE.cost(4), null).join().granted());
@@ -186,22 +188,35 @@ class StepsTest {
   }
 
   @Test
-  void oneThatWeirDeniedIsAnAnswer() {
-    Engine engine = engine(core("5/1s"), "5/1s");
-    for (int turn = 0; turn < 3; turn++) {
-      replying = request -> new TimeoutException();
-      assertEquals(Source.LOCAL, Calls.take(engine, TAKE, null).join().source());
-      replying = request -> request.last().name().equals("RL.RESERVE") ? Arrays.asList(0L, 1000L, null)
-          : List.of(1L, 1L, 1L);
-      assertFalse(Calls.reserve(engine, TAKE, null).join().granted());
-    }
-    assertFalse(engine.state().away());
+  void anyReplyIsBetweenTwoTimeOuts() {
+    Map<String, Consumer<Engine>> calls = Map.of(
+        "denied", engine -> assertFalse(Calls.reserve(engine, TAKE, null).join().granted()),
+        "peek", CALLS.get("peek"),
+        "takeAll as the second", engine -> TakeAll.take(List.of(new WeirLimiter(engine(core("6/1s"), "6/1s"))
+            .part("b", 1), new WeirLimiter(engine).part("a", 1))).join(),
+        "cancel", engine -> Calls.ofId(engine, "RL.CANCEL", "a", 7).join(),
+        "fault", engine -> assertThrows(CompletionException.class, () -> Calls.take(engine, TAKE, null).join()));
+    calls.forEach((name, call) -> {
+      Engine engine = engine(core("5/1s"), "5/1s");
+      for (int turn = 0; turn < 3; turn++) {
+        replying = request -> new TimeoutException();
+        assertEquals(Source.LOCAL, Calls.take(engine, TAKE, null).join().source());
+        replying = request -> switch (request.last().name()) {
+          case "RL.RESERVE" -> Arrays.asList(0L, 1000L, null);
+          case "RL.TAKE" -> name.equals("fault") ? new RedisCommandExecutionException("WRONGTYPE no limiter")
+              : List.of(1L, 1L, 1L);
+          default -> answer(request);
+        };
+        call.accept(engine);
+      }
+      assertFalse(engine.state().away(), name);
+    });
   }
 
   @Test
   void aDenialDoesNotSayThatAPolicyBlocksNoMore() {
     Core core = core("POLICY p");
-    core.answered("a", System.nanoTime() / 1e6, new Answer(new Cost(0), List.of(), new double[0], true, null));
+    core.answered("a", System.nanoTime() / 1e6, new Answer(new Cost(0), List.of(), new double[0], true, null, null));
     Engine engine = engine(core, "POLICY p");
     replying = request -> Arrays.asList(0L, -1L, null);
     assertFalse(Calls.reserve(engine, TAKE, null).join().granted());

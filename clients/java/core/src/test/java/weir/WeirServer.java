@@ -4,7 +4,6 @@ import java.io.BufferedInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -109,17 +108,33 @@ public final class WeirServer implements AutoCloseable {
 
   /** A command on a connection of its own; its reply as text, number, list or null. */
   public Object call(String... words) throws IOException {
-    try (Socket socket = new Socket("127.0.0.1", port)) {
-      socket.setSoTimeout(10_000);
-      OutputStream out = socket.getOutputStream();
-      StringBuilder request = new StringBuilder("*" + words.length + "\r\n");
-      for (String word : words) {
-        request.append("$").append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n").append(word)
-            .append("\r\n");
-      }
-      out.write(request.toString().getBytes(StandardCharsets.UTF_8));
-      return reply(new BufferedInputStream(socket.getInputStream()));
+    try (Socket socket = connection()) {
+      return exchange(socket, words);
     }
+  }
+
+  /** The same of a process with this name. */
+  public Object callAs(String name, String... words) throws IOException {
+    try (Socket socket = connection()) {
+      exchange(socket, "CLIENT", "SETNAME", name);
+      return exchange(socket, words);
+    }
+  }
+
+  private Socket connection() throws IOException {
+    Socket socket = new Socket("127.0.0.1", port);
+    socket.setSoTimeout(10_000);
+    return socket;
+  }
+
+  private static Object exchange(Socket socket, String... words) throws IOException {
+    StringBuilder request = new StringBuilder("*" + words.length + "\r\n");
+    for (String word : words) {
+      request.append("$").append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n").append(word)
+          .append("\r\n");
+    }
+    socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.UTF_8));
+    return reply(new BufferedInputStream(socket.getInputStream()));
   }
 
   private static Object reply(InputStream in) throws IOException {

@@ -18,7 +18,8 @@ public final class Core {
   private final Double processes;
   private final Breaker breaker;
   private final Mirror mirror;
-  private List<Spec> seen; // of a policy: what weir answered last
+  private List<Spec> seen; // of a policy: the limits that weir answered last
+  private boolean blocked; // of a policy: whether weir answered last that it lets nobody through
   private double callers = 1;
 
   /**
@@ -143,6 +144,11 @@ public final class Core {
     }
   }
 
+  /** weir has replied to a request in time, whatever it was asked. */
+  public void replied() {
+    breaker.answered();
+  }
+
   /**
    * weir has answered a take.
    *
@@ -151,21 +157,29 @@ public final class Core {
    * @param answer what it has answered
    */
   public void answered(String key, double now, Answer answer) {
-    breaker.answered();
     if (answer.callers() != null) {
       callers = answer.callers();
     }
-    List<Spec> known = fixed != null ? fixed : answer.specs();
+    if (answer.blocked() != null) {
+      blocked = answer.blocked();
+    }
+    List<Spec> told = fixed != null ? fixed : answer.specs();
+    if (seen == null || (told != null && !told.isEmpty())) { // a key without limits says nothing of those of others
+      seen = told;
+    }
+    Entry entry = mirror.find(key, told);
+    List<Spec> known = told != null ? told : seen;
     if (known == null) {
       return;
     }
-    seen = known;
-    Entry entry = mirror.find(key, known);
     if (entry == null || entry.unknown) {
-      entry = mirror.add(key, known, share(), now);
+      entry = add(key, known, now);
     }
     if (answer.blocked() != null) {
       entry.blocked = answer.blocked();
+    }
+    if (answer.bannedMs() != null) {
+      entry.bannedUntil = now + answer.bannedMs();
     }
     entry.charge(share(), now, answer.granted(), false);
     entry.told(now, answer.resetsMs());
@@ -208,7 +222,7 @@ public final class Core {
 
   /**
    * Books here what may be used later. Only where a limit says how long that is: not where the limits are not known,
-   * nor where nothing passes.
+   * nor where nothing passes; and not of limits of which weir books nothing.
    *
    * @param key of the call
    * @param cost permits
@@ -217,6 +231,10 @@ public final class Core {
    * @return whether it is booked
    */
   public Booking book(String key, Cost cost, double maxWaitMs, double now) {
+    Decision refused = refusedBooking(key, cost, now);
+    if (refused != null) {
+      return new Booking(false, refused);
+    }
     Decision decision = decide(key, cost, now, true);
     double waitMs = decision.deciding().map(View::retryMs).orElse(View.NEVER);
     if (decision.allowed() || waitMs == View.NEVER || waitMs > maxWaitMs) {
@@ -224,6 +242,11 @@ public final class Core {
     }
     charge(key, cost, now);
     return new Booking(true, decision);
+  }
+
+  private Decision refusedBooking(String key, Cost cost, double now) {
+    Entry entry = mode == Away.OPEN || mode == Away.CLOSED ? null : entryAway(key, now);
+    return entry == null ? null : entry.refusedBooking(share(), now, cost);
   }
 
   /**
@@ -262,7 +285,7 @@ public final class Core {
       if (seen == null) {
         return null;
       }
-      entry = mirror.add(key, seen, share(), now);
+      entry = add(key, seen, now);
       entry.unknown = true;
       entry.drainedIn = breaker.absences();
       entry.drain(share(), now);
@@ -272,6 +295,13 @@ public final class Core {
       entry.drainedIn = breaker.absences();
       entry.drain(share(), breaker.since());
     }
+    return entry;
+  }
+
+  // A key of a policy that lets nobody through is let through no more than those that weir has answered.
+  private Entry add(String key, List<Spec> specs, double now) {
+    Entry entry = mirror.add(key, specs, share(), now);
+    entry.blocked = blocked;
     return entry;
   }
 }

@@ -1,5 +1,6 @@
 package weir.core;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,6 +26,13 @@ public record Decision(boolean allowed, int index, List<View> views, List<Spec> 
       }
     }
     return new Decision(views.stream().allMatch(View::allowed), chosen, views, specs);
+  }
+
+  /** By this limit, whatever its state says. */
+  Decision denied(int by, double retryMs) {
+    List<View> denied = new ArrayList<>(views);
+    denied.set(by, views.get(by).denied(retryMs));
+    return new Decision(false, by, denied, specs);
   }
 
   private static boolean decidesOver(View view, View other) {

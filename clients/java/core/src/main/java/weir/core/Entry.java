@@ -12,6 +12,7 @@ final class Entry {
   int drainedIn; // the absence in which it was drained, of mode strict
   HandBack handBack; // fixed, so that it may be sent again
   boolean blocked; // the policy lets nobody through
+  double bannedUntil = Double.NEGATIVE_INFINITY;
 
   Entry(List<Spec> specs, double share, double now) {
     this.specs = specs;
@@ -27,7 +28,27 @@ final class Entry {
     for (int index = 0; index < states.size(); index++) {
       views.add(states.get(index).view(share, now, cost.of(index)));
     }
-    return Decision.of(views, specs);
+    Decision decision = Decision.of(views, specs);
+    double rest = bannedUntil - now;
+    boolean isBanned = rest > 0 && decision.deciding().filter(view -> view.allowed() || view.waitMs() < rest).isPresent();
+    return isBanned ? decision.denied(decision.index(), rest) : decision;
+  }
+
+  /**
+   * weir books of buckets alone: the first limit that is none denies for ever. Nor does it book of a key that is banned.
+   * Null if all take bookings.
+   */
+  Decision refusedBooking(double share, double now, Cost cost) {
+    if (blocked) {
+      return null;
+    }
+    Decision decision = decide(share, now, cost);
+    for (int index = 0; index < specs.size(); index++) {
+      if (specs.get(index).kind() != Spec.Kind.BUCKET) {
+        return decision.denied(index, View.NEVER);
+      }
+    }
+    return bannedUntil > now ? decision : null;
   }
 
   void charge(double share, double now, Cost cost, boolean here) {

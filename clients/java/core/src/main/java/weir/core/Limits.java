@@ -126,7 +126,9 @@ public final class Limits {
       throw new IllegalArgumentException("limit " + index + " (" + algorithm + ") needs a period");
     }
     String name = options.getOrDefault("AS", algorithm.toLowerCase(Locale.ROOT) + index);
-    return new Spec(KINDS.get(algorithm), name, rate.count, period, capacity(algorithm, rate.count, period, options));
+    boolean isAtOnce = upper(options.getOrDefault("REFILL", "")).equals("INTERVAL");
+    Spec.Kind kind = isAtOnce ? Spec.Kind.INTERVAL : KINDS.get(algorithm);
+    return new Spec(kind, name, rate.count, period, capacity(algorithm, rate.count, period, options));
   }
 
   private static boolean beginsLimit(Deque<String> rest) {

@@ -31,7 +31,7 @@ interface Local {
   /** A state of which nothing is used. */
   static Local make(Spec spec, double share, double now) {
     return switch (spec.kind()) {
-      case BUCKET -> new Bucket(spec, share, now);
+      case BUCKET, INTERVAL -> new Bucket(spec, share, now);
       case FIXED -> new FixedWindow(spec, now);
       case SLIDING -> new SlidingWindow(spec);
       case LEASES -> new Leases(spec);

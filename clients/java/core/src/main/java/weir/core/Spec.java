@@ -14,6 +14,8 @@ public record Spec(Kind kind, String name, double count, double periodMs, double
   public enum Kind {
     /** GCRA, TOKENBUCKET, LEAKY, BURSTY, WARMUP. */
     BUCKET,
+    /** TOKENBUCKET with REFILL INTERVAL: a bucket that takes no bookings. */
+    INTERVAL,
     /** FIXED. */
     FIXED,
     /** SLIDINGLOG, SLIDINGWINDOW, SLIDINGCOUNTER. */

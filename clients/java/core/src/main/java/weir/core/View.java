@@ -13,6 +13,10 @@ public record View(boolean allowed, long limit, long remaining, double retryMs, 
   /** A wait without end. */
   public static final double NEVER = -1;
 
+  View denied(double waitsMs) {
+    return new View(false, limit, remaining, waitsMs, resetMs);
+  }
+
   /** The wait as a number that can be compared. */
   double waitMs() {
     return retryMs == NEVER ? Double.POSITIVE_INFINITY : retryMs;

@@ -193,6 +193,19 @@ class SpringTest {
     watch.assertWithin(IN_TIME);
   }
 
+  /** With the deadline that they have. */
+  @Test
+  void theLinesOfTheReadmeWhileWeirIsAway() throws Exception {
+    run(Application.class, readme(Map.of("weir.limits", "FIXED 1000/1h")));
+    // Of this process' share less would be left.
+    WeirServer.waitUntil("weir answers", () -> field(get("/"), "RateLimit").matches(".*;r=9\\d\\d;.*"));
+    server.signal("STOP");
+    inTime("hanging");
+    server.signal("CONT");
+    server.kill();
+    inTime("killed");
+  }
+
   @Test
   void aGateAndOutages() throws Exception {
     run(WithGate.class, Map.of("weir.limits", "FIXED 1000/1h", "weir.processes", "2"));
