@@ -1,5 +1,6 @@
-// Nanoseconds and allocations per RL.TAKE through the executor, in one process without sockets: the
-// request's row, its limits, the key's record read, the decision, the record written, the reply.
+// Nanoseconds and allocations per decision through the executor, in one process without sockets:
+// the request's row, its limits, the key's record read, the decision, the record written, the
+// reply. A decision under an ID leaves a record of its own.
 // `bench_take [decisions]`; figures to compare on one machine.
 #include <cstdio>
 #include <cstdlib>
@@ -61,7 +62,42 @@ constexpr const char* kLines[] = {
     "RL.TAKE <key> SLIDINGLOG 100000/100ms",
     "RL.TAKE <key> CONCURRENCY 100000 LEASE 10ms",
     "RL.TAKE <key> GCRA 1000000/1s FIXED 1000000 ALIGN DAY",
+    "RL.TAKE <key> GCRA 1000000/1s SLIDINGWINDOW 1000000/1s",
+    "RL.TAKE <key> POLICY one",
+    "RL.TAKE <key> POLICY two",
+    "RL.TAKE <key> GCRA 1000000/1s HEADERS",
+    "RL.TAKE <key> GCRA 1000000/1s FIXED 1000000 ALIGN DAY HEADERS",
+    "RL.TAKE <key> GCRA 1000000/1s ID <id>",
+    "RL.TAKE <key> GCRA 1000000/1s FIXED 1000000 ALIGN DAY ID <id>",
+    "RL.MTAKE 2 <key> <other> GCRA 1000000/1s GCRA 1000000/1s",
+    "RL.ACQUIRE <key> GCRA 1000000/1s TIMEOUT 1s",
 };
+constexpr const char* kPolicies[] = {
+    "RL.POLICY SET one GCRA 1000000/1s",
+    "RL.POLICY SET two GCRA 1000000/1s FIXED 1000000 ALIGN DAY",
+};
+
+using Words = std::vector<std::string>;
+
+Words words_of(std::string_view line) {
+  const auto words = weir::split_at_spaces(line);
+  return {words.begin(), words.end()};
+}
+
+Words request_of(std::string_view line, int key) {
+  Words words = words_of(line);
+  for (std::string& word : words) {
+    if (word == "<key>") word = "user:" + std::to_string(key);
+    if (word == "<other>") word = "team:" + std::to_string(key);
+  }
+  return words;
+}
+
+void run(Server& server, Session* session, const Words& request,
+         std::vector<std::string_view>* args) {
+  args->assign(request.begin(), request.end());
+  server.executor().execute(*session, *args);
+}
 
 void bench(const std::string& line, int decisions) {
   StandingClock clock;
@@ -71,24 +107,21 @@ void bench(const std::string& line, int decisions) {
       weir::server::command_lists());
   if (!server.open().ok()) std::abort();
   Session* session = server.connect(Peer()).value();
-  std::vector<std::vector<std::string>> requests;
-  for (int key = 0; key < kKeys; ++key) {
-    const auto words = weir::split_at_spaces(line);
-    requests.emplace_back(words.begin(), words.end());
-    requests.back()[1] = "user:" + std::to_string(key);
-  }
   std::vector<std::string_view> args;
+  for (const char* policy : kPolicies) run(server, session, words_of(policy), &args);
+  std::vector<Words> requests;
+  for (int key = 0; key < kKeys; ++key) requests.push_back(request_of(line, key));
+  const bool has_id = requests[0].back() == "<id>";
   double spent_ns = 0;
   uint64_t allocated = 0;
   for (int done = 0; done < decisions; done += kPerTurn) {
     session->receive({}, 1);
+    for (int i = 0; has_id && i < kPerTurn; ++i)
+      requests[static_cast<size_t>(done + i) % kKeys].back() = "request-" + std::to_string(done + i);
     const uint64_t allocations_before = allocations;
     const std::clock_t begin = std::clock();
-    for (int i = 0; i < kPerTurn; ++i) {
-      const auto& request = requests[static_cast<size_t>(done + i) % kKeys];
-      args.assign(request.begin(), request.end());
-      server.executor().execute(*session, args);
-    }
+    for (int i = 0; i < kPerTurn; ++i)
+      run(server, session, requests[static_cast<size_t>(done + i) % kKeys], &args);
     const bool warm = done >= 2 * kKeys;
     if (warm) spent_ns += double(std::clock() - begin) * double(weir::kNsPerS) / CLOCKS_PER_SEC;
     if (warm) allocated += allocations - allocations_before;
@@ -97,7 +130,7 @@ void bench(const std::string& line, int decisions) {
     clock.advance(weir::kNsPerMs);
   }
   const int counted = decisions - 2 * kKeys;
-  std::printf("  %-56s %7.0f ns  %5.2f allocations\n", line.c_str(), spent_ns / counted,
+  std::printf("  %-64s %7.0f ns  %5.2f allocations\n", line.c_str(), spent_ns / counted,
               double(allocated) / counted);
 }
 

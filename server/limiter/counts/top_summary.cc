@@ -1,7 +1,6 @@
 #include "server/limiter/counts/top_summary.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <unordered_map>
 
@@ -13,11 +12,6 @@ bool is_heavier(const TopKey& a, const TopKey& b) {
 }
 
 }  // namespace
-
-int64_t saturated_sum(int64_t a, int64_t b) {
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  return a > kLargest - b ? kLargest : a + b;
-}
 
 void TopSummary::merge(const TopSummary& other, size_t capacity) {
   if (other.empty()) return;  // as of most of the time in which nobody asks

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,8 +23,11 @@ struct TopKey {
   int64_t error = 0;  // the count may be too large by this much, and is never too small
 };
 
-// The smaller of a + b and the largest number there is.
-int64_t saturated_sum(int64_t a, int64_t b);
+// The smaller of a + b and the largest number there is. REQUIRES: neither is below 0.
+inline int64_t saturated_sum(int64_t a, int64_t b) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  return a > kLargest - b ? kLargest : a + b;
+}
 
 class TopSummary {
  public:
