@@ -68,7 +68,7 @@ struct NamedLimits {
     NamedLimits one = *this;
     one.limits = limits.subspan(index, 1);
     one.names = names.empty() ? names : names.subspan(index, 1);
-    one.policy = is_of_policy(index) ? policy : std::nullopt;
+    if (!is_of_policy(index)) one.policy.reset();
     if (one.policy) {
       one.policy->at = 0;
       one.policy->size = 1;

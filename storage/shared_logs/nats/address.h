@@ -10,6 +10,7 @@
 // processes and in logs. Nothing of an address that might hold one is repeated in an error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
