@@ -38,7 +38,8 @@ namespace weir::server {
 namespace {
 
 int fail(const std::string& message) {
-  std::fprintf(stderr, "weir-server: %s\n", message.c_str());
+  const std::string priority(stderr_priority(EventLevel::kError));
+  std::fprintf(stderr, "%sweir-server: %s\n", priority.c_str(), message.c_str());
   return 1;
 }
 
@@ -102,7 +103,8 @@ int serve(Config config) {
   Descriptors descriptors(config);
   if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();
-  if (const auto started = start_log(config.logfile, config.loglevel); !started)
+  if (const auto started = start_log(config.logfile, config.loglevel, config.logformat);
+      !started)
     return fail(started.error());
   const auto text_of = [&config](std::string_view option) {
     return value_text(*find_option(option), config);

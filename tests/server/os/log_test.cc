@@ -46,5 +46,40 @@ TEST(Log, IsPrintableWhateverClientsSay) {
   for (const char c : text.str()) EXPECT_TRUE(c == '\n' || is_printable(c)) << int{c};
 }
 
+std::string written(LogFormat format, LogLevel level) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/log";
+  EXPECT_TRUE(start_log(path, level, format));
+  log_info("a {} \"{}\" \\", 1, "\x1b");
+  const LogField fields[] = {{"user", "ann"}, {"said", "a \"b\" \\ \n"}, {"nothing", ""}};
+  log_always(EventLevel::kInfo, "audit", fields);
+  EXPECT_TRUE(start_log("", LogLevel::kNothing));
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+TEST(Log, HasFieldsAfterTheText) {
+  const std::string text = written(LogFormat::kText, LogLevel::kInfo);
+  EXPECT_THAT(text, HasSubstr(" info a 1 \"\\x1b\" \\\n"));
+  EXPECT_THAT(text, HasSubstr(
+                        " info audit user=ann said=\"a \\\"b\\\" \\\\ \\x0a\" nothing=\"\"\n"));
+}
+
+TEST(Log, IsAnObjectOfJsonForEachLine) {
+  const std::string text = written(LogFormat::kJson, LogLevel::kInfo);
+  EXPECT_THAT(text, HasSubstr(R"("level":"info","message":"a 1 \"\\x1b\" \\"})"
+                              "\n"));
+  EXPECT_THAT(text, HasSubstr(R"(,"message":"audit","user":"ann","said":"a \"b\" \\ \\x0a",)"
+                              R"("nothing":""})"
+                              "\n"));
+  EXPECT_THAT(text, ::testing::StartsWith(R"({"time":"2)"));
+}
+
+TEST(Log, TellsWhatIsAlwaysToldAtEachLevelButNothing) {
+  EXPECT_THAT(written(LogFormat::kText, LogLevel::kError), HasSubstr(" info audit user=ann"));
+  EXPECT_EQ(written(LogFormat::kText, LogLevel::kNothing), "");
+}
+
 }  // namespace
 }  // namespace weir::server
