@@ -109,7 +109,7 @@ int serve(Config config) {
   const auto text_of = [&config](std::string_view option) {
     return value_text(*find_option(option), config);
   };
-  log_info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}", kWeirVersion,
+  log_info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}", weir_version(),
            getpid(), config.port, config.dir, text_of("storage"), text_of("durability"));
   if (!descriptors.warning().empty()) log_warning("{}", descriptors.warning());
   warn_of_open_secrets(config);
@@ -186,10 +186,11 @@ int check_config(int argc, const char* const* argv) {
 }
 
 int main_in_namespace(int argc, char** argv) {
+  set_weir_version(built_version());
   keep_files_private();
   if (argc > 1 && (std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "-v") == 0)) {
     std::printf("weir-server %s (serves the commands of Redis %s)\n",
-                std::string(kWeirVersion).c_str(), std::string(kRedisVersion).c_str());
+                std::string(weir_version()).c_str(), std::string(kRedisVersion).c_str());
     return 0;
   }
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {

@@ -98,7 +98,7 @@ void lolwut(Call& call) {
       "~~~~ ~~~~ ~~ ~ ___\n"
       "==============/    the river goes on, a little slower\n"
       "  weir " +
-      std::string(kWeirVersion) + "\n");
+      std::string(weir_version()) + "\n");
 }
 
 constexpr Command kServerCommandsCommands[] = {
