@@ -54,6 +54,10 @@ class Executor {
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
+  // Answers the name of the innermost one, or "". May be called in a signal handler.
+  std::string_view running_name() const {
+    return outer_ == nullptr ? std::string_view() : outer_->name;
+  }
   const CommandMetrics& metrics(const Command& command) const { return counts_.of(command); }
   void reset_metrics() { counts_.reset(); }
   // Counts the error of a command that has run, or of one that was refused (null: there is no such
