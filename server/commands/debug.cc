@@ -104,6 +104,7 @@ constexpr Command kDebugCommands[] = {
     {.name = "debug",
      .arity = -2,
      .flags = kAdmin | kNoScript | kLoading,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "subcommand [argument [argument ...]]",
      .summary = "Helps tests; needs enable-debug-command.",

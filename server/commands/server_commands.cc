@@ -113,6 +113,7 @@ constexpr Command kServerCommandsCommands[] = {
     {.name = "role",
      .arity = 1,
      .flags = kDangerous | kFast | kLoading | kNoScript,
+     .audit = Audit::kNo,
      .group = "server",
      .categories = "admin",
      .summary =

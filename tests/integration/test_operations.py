@@ -58,7 +58,7 @@ class Named(harness.ServerTest):
         self.assertGreater(len(named), 5)
         for line in named:
             self.assertRegex(line, r"^(systemctl (enable --now|reload|restart|status|edit)|"
-                                   r"journalctl -u) (weir|weir@\d+)( weir@\d+)*( -f)?$")
+                                   r"journalctl -u) (weir|weir@\d+)( weir@\d+)*( -f| -p warning)?$")
 
     def test_the_image_has_what_its_lines_name(self):
         image = (ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -74,6 +74,12 @@ class Executor {
   // Does what execute() does, for other sessions while a script runs long, whose command has not
   // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
+  // A command whose row says so, or that has noted a change, is told if it has not failed.
+  bool must_audit(const Command& command) const {
+    return command.audit == Audit::kYes ||
+           (command.audit == Audit::kIfNoted && !needs_.host->audit().empty());
+  }
+  void audit(const Call& call, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
   const Command* resolve(Args args);

@@ -10,6 +10,7 @@ namespace weir::server {
 namespace acl {
 class Acl;
 }
+class AuditTrail;
 class BusyScript;
 class Clock;
 class Messages;
@@ -36,6 +37,7 @@ struct ExecutorNeeds {
   StorageHealth* health;
   ShardRole* shard_role;
   BusyScript* busy;
+  AuditTrail* audit;
 };
 
 }  // namespace weir::server

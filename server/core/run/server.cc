@@ -43,6 +43,13 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
 }
 
+// The audit ends with `nothing`, which is told while it can be.
+void apply_log_level(LogLevel level) {
+  if (level == LogLevel::kNothing)
+    log_always(EventLevel::kWarning, "loglevel is nothing: this is the last line, of the audit, too", {});
+  set_log_level(level);
+}
+
 // The files of tls-* that are in use.
 std::vector<std::string> tls_files(const Config& config) {
   std::vector<std::string> paths;
@@ -60,7 +67,7 @@ struct OptionEffect {
 };
 
 constexpr OptionEffect kOptionEffects[] = {
-    {"loglevel", [](Server& server) { set_log_level(server.config().loglevel); }},
+    {"loglevel", [](Server& server) { apply_log_level(server.config().loglevel); }},
     {"notify-keyspace-events",
      [](Server& server) {
        server.messages().set_event_classes(server.config().notify_keyspace_events);
@@ -68,7 +75,11 @@ constexpr OptionEffect kOptionEffects[] = {
     {"requirepass",
      [](Server& server) { server.acl().set_default_password(server.config().requirepass); }},
     {"acl-pubsub-default", [](Server& server) { server.acl().set_pubsub_default(); }},
-    {"limiting", [](Server& server) { apply_limiting(server.config(), &server.limiters()); }},
+    {"limiting",
+     [](Server& server) {
+       apply_limiting(server.config(), &server.limiters());
+       if (server.config().limiting == Limiting::kOn) log_warning("limiting is on again");
+     }},
     {"tracking-table-max-keys", [](Server& server) { server.messages().tracking().limit_keys(); }}};
 
 }  // namespace
@@ -85,6 +96,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                                               config_)),
       random_(seeds.choices),
       report_(clock),
+      audit_trail_(&audit(), clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
       commands_(lists),
       session_service_({.host = this,
@@ -158,7 +170,8 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                  .messages = &messages_,
                  .health = &persistence_.health,
                  .shard_role = &shard_role_,
-                 .busy = &scripting_.busy}) {
+                 .busy = &scripting_.busy,
+                 .audit = &audit_trail_}) {
   set_wall(&timeline_.wall());
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
@@ -296,6 +309,7 @@ void Server::end_turn() {
   if (sessions_.bounds().exceeded()) sessions_.bounds().evict();  // the shared names have grown
   session_service_.deliver_messages();
   turn_.end();
+  audit_trail_.end_turn(report_.stats.turns_failed);
   work_a_slice();
   sessions_.holds().end_turn(keys_.running().dirty_bytes().too_much());
   session_service_.note_pressure();
@@ -347,6 +361,7 @@ void Server::tick() {
   persistence_.checkpoints.advance();
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   look_at_files();
+  audit_trail_.tick();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);

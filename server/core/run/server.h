@@ -25,6 +25,7 @@
 #include "server/core/clients/sessions.h"
 #include "server/core/disk/opening_lines.h"
 #include "server/core/disk/turn.h"
+#include "server/core/run/audit_trail.h"
 #include "server/core/run/executor.h"
 #include "server/core/run/persistence.h"
 #include "server/core/run/reload.h"
@@ -124,6 +125,7 @@ class Server final : public CallHost {
   storage::Keyspace keys_;
   Random random_;
   Report report_;
+  AuditTrail audit_trail_;
   Waiting waiting_;
   Limiters limiters_;
   CommandTable commands_;
