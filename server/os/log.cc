@@ -138,24 +138,34 @@ std::string payload_of(std::string_view text, std::span<const LogField> fields) 
   return line;
 }
 
+bool is_same_file(int one, int other) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(one, &first) == 0 && ::fstat(other, &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 // Who writes past spdlog goes on in the file that is open now, if it cannot be opened once more.
-void open_descriptor() {
+// Answers whether it is another file now.
+bool open_descriptor() {
   g_log.has_priorities = g_log.file.empty() && is_journal(STDERR_FILENO);
   int opened = STDERR_FILENO;
   if (!g_log.file.empty()) opened = ::open(g_log.file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (opened < 0) return;
+  if (opened < 0) return false;
   const int before = g_log.descriptor.exchange(opened);
+  const bool is_other = !is_same_file(opened, before);
   if (before != STDERR_FILENO) ::close(before);
+  return is_other;
 }
 
-void install_sink() {
+bool install_sink() {
   std::shared_ptr<spdlog::sinks::sink> sink;
   if (g_log.file.empty()) {
     sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   } else {
     sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(g_log.file);
   }
-  open_descriptor();
+  const bool is_other = open_descriptor();
   auto logger = std::make_shared<spdlog::logger>("weir", std::move(sink));
   auto lines = std::make_unique<spdlog::pattern_formatter>();
   const bool is_json = g_log.format == LogFormat::kJson;
@@ -164,6 +174,7 @@ void install_sink() {
   logger->set_level(spdlog::default_logger()->level());
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
+  return is_other;
 }
 
 }  // namespace
@@ -179,18 +190,18 @@ std::string log_text(std::string_view text) {
 Result<void, std::string> start_log(const std::string& path, LogLevel level, LogFormat format) {
   g_log.file = path;
   g_log.format = format;
-  auto opened = reopen_log();
-  if (opened) set_log_level(level);
-  return opened;
+  const auto opened = reopen_log();
+  if (!opened) return opened.error();
+  set_log_level(level);
+  return {};
 }
 
-Result<void, std::string> reopen_log() {
+Result<bool, std::string> reopen_log() {
   try {
-    install_sink();
+    return install_sink();
   } catch (const spdlog::spdlog_ex& error) {
     return "cannot open the log file '" + g_log.file + "': " + error.what();
   }
-  return {};
 }
 
 void set_log_level(LogLevel level) { spdlog::default_logger()->set_level(spdlog_level(level)); }

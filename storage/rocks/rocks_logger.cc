@@ -32,7 +32,8 @@ bool is_healthy(std::string_view line) {
   return false;
 }
 
-// Lines that were told lately. Those that differ by numbers alone are one.
+// Lines that were told lately. Those that differ by numbers alone are one. A process has one of it, as
+// it has one log: a store that has failed is opened again and again, each time with a logger anew.
 class KnownLines {
  public:
   // Tells whether the line was told within a minute, and takes note of it.
@@ -53,6 +54,11 @@ class KnownLines {
   std::map<std::string, int64_t> told_ns_;
 };
 
+KnownLines& known_lines() {
+  static KnownLines known;
+  return known;
+}
+
 class RocksLogger : public rocksdb::Logger {
  public:
   explicit RocksLogger(const RocksOptions& options)
@@ -71,7 +77,7 @@ class RocksLogger : public rocksdb::Logger {
     std::vsnprintf(text, sizeof text, format, arguments);
     const std::string line(trimmed(text));  // some of its lines end with a break
     if (line.empty()) return;
-    if (is_healthy(line) || known_.knows(line)) return log_(RocksLogLevel::kDebug, line);
+    if (is_healthy(line) || known_lines().knows(line)) return log_(RocksLogLevel::kDebug, line);
     log_(level == rocksdb::InfoLogLevel::WARN_LEVEL ? RocksLogLevel::kWarning
                                                     : RocksLogLevel::kError,
          line);
@@ -80,7 +86,6 @@ class RocksLogger : public rocksdb::Logger {
 
  private:
   const std::function<void(RocksLogLevel, const std::string&)> log_;
-  KnownLines known_;
 };
 
 }  // namespace

@@ -52,7 +52,7 @@ class Watch(harness.ServerTest):
             return subject["commonName"]
 
     def reloads(self, server):
-        return server.log().count("reload: tls: ")
+        return server.log().count("reload: policies-file: ")
 
     def test_a_swapped_link_brings_certificate_and_policies_at_once(self):
         server = self.start(watch_files="yes")
@@ -66,6 +66,18 @@ class Watch(harness.ServerTest):
         time.sleep(LATER_S)
         self.assertEqual(self.reloads(server), 1, server.log())
         self.assertIn(f"watch-files: {self.mount}/tls.crt has changed\n", server.log())
+
+    def test_a_signal_that_finds_nothing_new_says_nothing(self):
+        server = self.start()
+        before = server.log()
+        for _ in range(3):
+            server.send_signal(signal.SIGHUP)
+            self.assertEqual(server.call("PING"), "PONG")
+        self.assertEqual(server.log(), before)
+        self.put(policies="policy free 3/1h\n")  # the certificates are copies
+        server.send_signal(signal.SIGHUP)
+        harness.wait_until(lambda: self.reloads(server) == 1, "the file is read")
+        self.assertNotIn("tls", server.log()[len(before):])
 
     def test_a_burst_is_read_once(self):
         server = self.start(watch_files="yes")

@@ -30,7 +30,7 @@ class Cluster {
   // Fails if the data are not this node's. REQUIRES: the keyspace is open.
   Result<void, std::string> open();
   // Reads the topology again: takes it as a whole, or fails and keeps what was there.
-  Result<void, std::string> reload();
+  Result<bool, std::string> reload();
 
   bool on() const { return config_.cluster_enabled; }
   const Topology& topology() const { return topology_; }

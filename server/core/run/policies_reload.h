@@ -40,8 +40,9 @@ struct PoliciesReload {
 Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
                                                              const PoliciesReload& how);
 
-// Applies the file, if the option is set, in a command of its own between turns.
-Result<void, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+// Applies the file, if the option is set, in a command of its own between turns. Answers whether
+// that has changed a policy.
+Result<bool, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
                                                         const StorageHealth& health);
 
 }  // namespace weir::server

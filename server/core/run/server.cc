@@ -239,27 +239,27 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   return session;
 }
 
-Result<void, std::string> Server::read_policies() {
+Result<bool, std::string> Server::read_policies() {
   const PoliciesNeeds needs{.config = &config_,
                             .limiters = &limiters_,
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
   auto read = reload_policies_between_turns(needs, persistence_.health);
-  if (read) waiting_.signal_all();  // no command has run that would have
+  if (read && *read) waiting_.signal_all();  // no command has run that would have
   return read;
 }
 
-Result<void, std::string> Server::reload_topology() {
+Result<bool, std::string> Server::reload_topology() {
   if (!keys_.usable()) return std::string("the data cannot be read");
   keys_.running().begin_command(timeline_.now_ns());
   Cluster& cluster = executor_.cluster();
-  if (auto read = cluster.reload(); !read) return read;
+  if (auto read = cluster.reload(); !read || !*read) return read;
   waiting_.end_moved(
       [&](Waiter& waiter) { return cluster.is_moved(*waiter.command, waiter.arguments()); });
   messages_.pubsub().end_moved(
       [&](std::string_view channel) { return cluster.is_moved(hash_slot(channel)); });
-  return {};
+  return true;
 }
 
 void Server::disconnect(Session* session) {
