@@ -3,6 +3,7 @@ by the swap of one link, are read without a signal."""
 
 import os
 import shutil
+import signal
 import ssl
 import time
 
