@@ -137,14 +137,14 @@ int serve(Config config) {
   Descriptors descriptors(config);
   if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();
-  if (const auto started = start_log(config.logfile, config.loglevel, config.logformat);
-      !started)
+  if (const auto started = start_log(config.logfile, config.loglevel, config.logformat); !started)
     return fail(started.error());
   const auto text_of = [&config](std::string_view option) {
     return value_text(*find_option(option), config);
   };
   log_info("weir {} starting: build {}, pid {}, port {}, data in {}, storage {}, durability {}",
-           weir_version(), build_id(), getpid(), config.port, config.dir, text_of("storage"), text_of("durability"));
+           weir_version(), build_id(), getpid(), config.port, config.dir, text_of("storage"),
+           text_of("durability"));
   if (!descriptors.warning().empty()) log_warning("{}", descriptors.warning());
   warn_of_open_secrets(config);
   tell_memory(config);

@@ -241,8 +241,7 @@ void policy_reload(Call& call) {
   std::vector<std::string> lines;
   for (const auto& [name, before, after] : *edits) {
     call.work().charge_entries(1);
-    if (!differs_only)
-      call.host.audit().note({.name = name, .before = before, .after = after});
+    if (!differs_only) call.host.audit().note({.name = name, .before = before, .after = after});
     if (!before.empty()) lines.push_back("- " + quote_word(name) + " " + before);
     if (!after.empty()) lines.push_back("+ " + quote_word(name) + " " + after);
   }

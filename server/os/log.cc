@@ -109,7 +109,8 @@ class Priority : public spdlog::custom_flag_formatter {
 // A word stands bare, as it is read best; all else between quotes.
 bool is_word(std::string_view text) {
   const auto fits = [](char c) {
-    return is_letter(c) || is_digit(c) || std::string_view("_.:/@|+-*").find(c) != std::string_view::npos;
+    return is_letter(c) || is_digit(c) ||
+           std::string_view("_.:/@|+-*").find(c) != std::string_view::npos;
   };
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }

@@ -36,8 +36,9 @@ TEST_F(RocksLoggerTest, WarningsAndErrorsAreTold) {
 TEST_F(RocksLoggerTest, WhatIsSaidOfAHealthyCheckpointIsNoWarning) {
   rocksdb::Warn(logger_, "File Deletions Disabled, but already disabled. Counter: %d", 2);
   rocksdb::Warn(logger_, "File Deletions Enable, but not really enabled. Counter: %d", 1);
-  EXPECT_THAT(told_, ElementsAre("debug File Deletions Disabled, but already disabled. Counter: 2",
-                                 "debug File Deletions Enable, but not really enabled. Counter: 1"));
+  EXPECT_THAT(told_,
+              ElementsAre("debug File Deletions Disabled, but already disabled. Counter: 2",
+                          "debug File Deletions Enable, but not really enabled. Counter: 1"));
 }
 
 TEST_F(RocksLoggerTest, LinesHaveNoBreaksAndAreNotEmpty) {

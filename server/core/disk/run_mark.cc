@@ -40,8 +40,8 @@ std::optional<UncleanEnd> RunMark::begin(int64_t now_s) {
   const std::string line = "weir " + std::string(weir_version()) + ", pid " +
                            std::to_string(::getpid()) + ", since " + utc_text(now_s) + "\n";
   // On a full disk the file alone says what matters.
-  if (file_.ok())
-    [[maybe_unused]] const ssize_t written = ::write(file_.get(), line.data(), line.size());
+  if (file_.ok()) [[maybe_unused]]
+    const ssize_t written = ::write(file_.get(), line.data(), line.size());
   return last;
 }
 

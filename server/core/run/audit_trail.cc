@@ -31,7 +31,8 @@ std::string arguments_of(const Call& call) {
   std::string text;
   size_t more = 0;
   for (const std::string_view word : std::span(words).subspan(own)) {
-    const std::string_view shown = word.substr(0, kShownBytesMax - std::min(kShownBytesMax, text.size()));
+    const std::string_view shown =
+        word.substr(0, kShownBytesMax - std::min(kShownBytesMax, text.size()));
     if (!text.empty() && !shown.empty()) text += ' ';
     text += shown;
     more += word.size() - shown.size();
@@ -123,9 +124,11 @@ void AuditTrail::tick() {
 }
 
 void AuditTrail::drop_after(size_t savepoint) {
-  const auto first = lines_.begin() + static_cast<std::ptrdiff_t>(std::min(savepoint, lines_.size()));
-  lines_.erase(std::remove_if(first, lines_.end(), [](const Line& line) { return line.is_about_data; }),
-               lines_.end());
+  const auto first =
+      lines_.begin() + static_cast<std::ptrdiff_t>(std::min(savepoint, lines_.size()));
+  lines_.erase(
+      std::remove_if(first, lines_.end(), [](const Line& line) { return line.is_about_data; }),
+      lines_.end());
 }
 
 void AuditTrail::write(uint64_t turns_failed) {

@@ -57,7 +57,7 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
   if (!edits.empty())
     log_info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
-           edits.size() - static_cast<size_t>(deleted), deleted);
+             edits.size() - static_cast<size_t>(deleted), deleted);
   return edits;
 }
 
@@ -66,7 +66,8 @@ Result<bool, std::string> reload_policies_between_turns(const PoliciesNeeds& nee
   storage::Keyspace& keys = *needs.keys;
   if (needs.config->policies_file.empty() || keys.options().follows) return false;
   if (!keys.usable() || health.writes_denied()) {
-    return std::string("the disk takes no writes; RL.POLICY RELOAD reads the file when it does again");
+    return std::string(
+        "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again");
   }
   keys.running().begin_command(needs.timeline->now_ns());
   const auto edits = reload_policies(needs, {.user = std::string(kNobody), .apply = true});

@@ -11,7 +11,9 @@
 namespace weir::server {
 
 RunningCommand::RunningCommand(const ExecutorNeeds& needs, CommandCounts* counts)
-    : needs_(needs), counts_(*counts), effects_(needs.messages, needs.limiters, needs.report, needs.audit) {}
+    : needs_(needs),
+      counts_(*counts),
+      effects_(needs.messages, needs.limiters, needs.report, needs.audit) {}
 
 void RunningCommand::begin(int64_t now_ns) {
   needs_.messages->publish_own_events();

@@ -46,7 +46,8 @@ void apply_limiting(const Config& config, Limiters* limiters) {
 // The audit ends with `nothing`, which is told while it can be.
 void apply_log_level(LogLevel level) {
   if (level == LogLevel::kNothing)
-    log_always(EventLevel::kWarning, "loglevel is nothing: this is the last line, of the audit, too", {});
+    log_always(EventLevel::kWarning,
+               "loglevel is nothing: this is the last line, of the audit, too", {});
   set_log_level(level);
 }
 

@@ -159,9 +159,9 @@ const std::map<std::string_view, std::vector<Words>> kExamples = {
 // These have tests of their own: here, and where there is a shard and a script that runs long
 // (tests/integration/test_audit.py).
 const std::set<std::string_view> kElsewhere = {
-    "acl|load",        "client|kill",    "client|unblock",    "function|restore",
-    "rl.policy|reload", "cluster|failover", "failover",        "function|kill",
-    "script|kill",     "sentinel|failover", "weir|rejoin",    "weir|switchover",
+    "acl|load",         "client|kill",       "client|unblock", "function|restore",
+    "rl.policy|reload", "cluster|failover",  "failover",       "function|kill",
+    "script|kill",      "sentinel|failover", "weir|rejoin",    "weir|switchover",
     "weir|takeover"};
 
 TEST_F(AuditTest, EveryCommandThatChangesSettingsIsTold) {
@@ -234,12 +234,13 @@ TEST_F(AuditTest, WhatOnlyLooksIsNotTold) {
 
 TEST_F(AuditTest, AnOptionIsToldWithWhatItWas) {
   call({"CONFIG", "SET", "timeout", "7", "maxmemory", "1gb"});
-  EXPECT_THAT(told(),
-              ElementsAre(begin_of("config|set") +
-                              " arguments=\"timeout 7 maxmemory 1gb\" changed=timeout before=0 after=7",
-                          begin_of("config|set") +
-                              " arguments=\"timeout 7 maxmemory 1gb\" changed=maxmemory before=0 "
-                              "after=1073741824"));
+  EXPECT_THAT(
+      told(),
+      ElementsAre(begin_of("config|set") +
+                      " arguments=\"timeout 7 maxmemory 1gb\" changed=timeout before=0 after=7",
+                  begin_of("config|set") +
+                      " arguments=\"timeout 7 maxmemory 1gb\" changed=maxmemory before=0 "
+                      "after=1073741824"));
   call({"CONFIG", "SET", "limiting", "shadow"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr("changed=limiting before=on after=shadow")));
 }
@@ -248,7 +249,8 @@ TEST_F(AuditTest, APolicyIsToldWithWhatItWas) {
   call({"RL.POLICY", "SET", "api", "1/1m"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr(" changed=api before=\"\" after=\"GCRA 1/1m")));
   call({"RL.POLICY", "DEL", "api"});
-  EXPECT_THAT(told(), ElementsAre(MatchesRegex(".* changed=api before=\"GCRA 1/1m.*\" after=\"\"")));
+  EXPECT_THAT(told(),
+              ElementsAre(MatchesRegex(".* changed=api before=\"GCRA 1/1m.*\" after=\"\"")));
   write("policies", "policy a 1/1s\npolicy b 2/1s\n");
   call({"RL.POLICY", "RELOAD"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr("changed=a before=\"\" after=\"GCRA 1/1s"),
@@ -260,7 +262,8 @@ TEST_F(AuditTest, AUserIsToldWithoutPasswords) {
   EXPECT_THAT(told(), ElementsAre(HasSubstr(
                           " arguments=\"ann on >(redacted) ~k* +get\" changed=ann before=\"\" "
                           "after=\"user ann on #(redacted) ~k* resetchannels -@all +get\"")));
-  call({"ACL", "SETUSER", "ann", "<secret", "#" + std::string(64, 'a'), "!" + std::string(64, 'a')});
+  call(
+      {"ACL", "SETUSER", "ann", "<secret", "#" + std::string(64, 'a'), "!" + std::string(64, 'a')});
   call({"ACL", "DELUSER", "ann"});
   call({"CONFIG", "SET", "requirepass", "secret"});
   const auto lines = told();
@@ -274,8 +277,7 @@ TEST_F(AuditTest, AUserIsToldWithoutPasswords) {
 }
 
 TEST_F(AuditTest, UsersOfAFileAreToldWhereTheyDiffer) {
-  write("users",
-        "user default on nopass ~* &* +@all\nuser ann on nopass +get\nuser bob on +set\n");
+  write("users", "user default on nopass ~* &* +@all\nuser ann on nopass +get\nuser bob on +set\n");
   call({"ACL", "LOAD"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr("changed=ann before=\"\" after=\"user ann on nopass"),
                                   HasSubstr("changed=bob before=\"\" after=\"user bob on")));
@@ -321,13 +323,15 @@ TEST_F(AuditTest, InATransactionAndInAScript) {
   call({"FLUSHALL"});
   EXPECT_THAT(told(), IsEmpty());
   call({"EXEC"});
-  EXPECT_THAT(told(),
-              ElementsAre(HasSubstr("CONFIG SET user=default client=1 address=127.0.0.1:50001 via=tcp "
-                                    "database=0 within=transaction arguments=\"timeout 7\""),
-                          HasSubstr("FLUSHALL user=default client=1 address=127.0.0.1:50001 via=tcp "
-                                    "database=0 within=transaction arguments=")));
+  EXPECT_THAT(
+      told(),
+      ElementsAre(HasSubstr("CONFIG SET user=default client=1 address=127.0.0.1:50001 via=tcp "
+                            "database=0 within=transaction arguments=\"timeout 7\""),
+                  HasSubstr("FLUSHALL user=default client=1 address=127.0.0.1:50001 via=tcp "
+                            "database=0 within=transaction arguments=")));
   call({"EVAL", "redis.call('RL.TAKE', 'k', '9/1m', 'FORCE') redis.call('FLUSHALL')", "0"});
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("RL.TAKE user=default client=1"), HasSubstr("FLUSHALL")));
+  EXPECT_THAT(told(),
+              ElementsAre(HasSubstr("RL.TAKE user=default client=1"), HasSubstr("FLUSHALL")));
   call({"EVAL", "redis.pcall('FLUSHALL', 'NOW') redis.pcall('FLUSHALL')", "0"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr("within=script arguments=\"\"")));
 }

@@ -62,8 +62,8 @@ std::string written(LogFormat format, LogLevel level) {
 TEST(Log, HasFieldsAfterTheText) {
   const std::string text = written(LogFormat::kText, LogLevel::kInfo);
   EXPECT_THAT(text, HasSubstr(" info a 1 \"\\x1b\" \\\n"));
-  EXPECT_THAT(text, HasSubstr(
-                        " info audit user=ann said=\"a \\\"b\\\" \\\\ \\x0a\" nothing=\"\"\n"));
+  EXPECT_THAT(text,
+              HasSubstr(" info audit user=ann said=\"a \\\"b\\\" \\\\ \\x0a\" nothing=\"\"\n"));
 }
 
 TEST(Log, IsAnObjectOfJsonForEachLine) {
