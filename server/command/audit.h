@@ -19,9 +19,9 @@ enum class Audit : uint8_t {
 
 // A setting, a user, a policy: its name, and what it was and is; "" where there is none.
 struct AuditChange {
-  std::string name;
-  std::string before;
-  std::string after;
+  std::string name = {};
+  std::string before = {};
+  std::string after = {};
 };
 
 // What the running command has noted. Secrets are hidden already.

@@ -104,6 +104,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -2,
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",

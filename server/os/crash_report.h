@@ -1,5 +1,6 @@
-// What a crash leaves in the log and on stderr: the signal and its address, what ran, the frames, and
-// which build it was. Then the signal does what it does by itself, so that the system keeps a core.
+// What a crash leaves in the log and on stderr: the signal and its address, what ran, the frames,
+// and which build it was. Then the signal does what it does by itself, so that the system keeps a
+// core.
 //
 //     critical crash: signal 11 (SIGSEGV), no such address: 0x0; weir 0.1.0, build 5d25...
 //     critical crash: the command that ran is get

@@ -159,6 +159,7 @@ bool open_descriptor() {
   return is_other;
 }
 
+// Answers whether it is another file now.
 bool install_sink() {
   std::shared_ptr<spdlog::sinks::sink> sink;
   if (g_log.file.empty()) {
@@ -197,9 +198,9 @@ Result<void, std::string> start_log(const std::string& path, LogLevel level, Log
   return {};
 }
 
-Result<bool, std::string> reopen_log() {
+Result<Reloaded, std::string> reopen_log() {
   try {
-    return install_sink();
+    return install_sink() ? Reloaded::kNew : Reloaded::kSame;
   } catch (const spdlog::spdlog_ex& error) {
     return "cannot open the log file '" + g_log.file + "': " + error.what();
   }

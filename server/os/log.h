@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "server/os/log_format.h"
 #include "server/os/log_level.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
@@ -25,9 +26,9 @@ std::string log_text(std::string_view text);
 // Opens the log: the file `path`, or stderr if that is empty.
 Result<void, std::string> start_log(const std::string& path, LogLevel level,
                                     LogFormat format = LogFormat::kText);
-// Opens the log anew under its name, after its file was moved away; answers whether it is another
-// file now. If it cannot, the log goes on in the old file.
-Result<bool, std::string> reopen_log();
+// Opens the log anew under its name, after its file was moved away. If it cannot, the log goes on
+// in the old file.
+Result<Reloaded, std::string> reopen_log();
 void set_log_level(LogLevel level);
 // Sends what is still in memory to the file.
 void flush_log();

@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "base/crc64.h"
 #include "server/os/log.h"
 #include "server/tls/tls_context.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 // What stands for the files that are read: their names and what is in them. Of a folder of
 // authorities, which OpenSSL reads when it needs one, the names that it has.
-size_t digest_of(const Config& config) {
+uint64_t digest_of(const Config& config) {
   std::string all;
   std::error_code error;
   for (const std::string* path :
@@ -33,13 +33,13 @@ size_t digest_of(const Config& config) {
       names.insert(entry.path().string());
   }
   for (const std::string& name : names) all.append(name).append(1, '\0');
-  return std::hash<std::string>()(all);
+  return crc64_xz(all);
 }
 
 }  // namespace
 
-Result<bool, std::string> Tls::load(const Config& config) {
-  const size_t digest = digest_of(config);  // before, so that what comes meanwhile counts as new
+Result<Reloaded, std::string> Tls::load(const Config& config) {
+  const uint64_t digest = digest_of(config);  // before, so that what comes meanwhile counts as new
   auto made = TlsContext::make(config);
   if (!made) return made.error();
   const bool is_new = context_ == nullptr || digest != digest_;
@@ -50,7 +50,7 @@ Result<bool, std::string> Tls::load(const Config& config) {
   if (is_new)
     log_info("tls: the certificate {} has {}", config.tls_cert_file,
              context_->describe_certificate());
-  return is_new;
+  return is_new ? Reloaded::kNew : Reloaded::kSame;
 }
 
 void Tls::look_at_the_end(int64_t now_s) {

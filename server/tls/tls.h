@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/config/config.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
@@ -24,9 +25,8 @@ struct TlsMetrics {
 
 class Tls {
  public:
-  // Reads the files anew, and answers whether they hold something else than before. An error leaves
-  // what was there before.
-  Result<bool, std::string> load(const Config& config);
+  // Reads the files anew. An error leaves what was there before.
+  Result<Reloaded, std::string> load(const Config& config);
   // Null before the first load().
   const std::shared_ptr<const TlsContext>& context() const { return context_; }
 
@@ -40,7 +40,7 @@ class Tls {
   static constexpr int64_t kWarnedS = 14 * kSPerDay;
 
   std::shared_ptr<const TlsContext> context_;
-  size_t digest_ = 0;  // of the files as they were read last
+  uint64_t digest_ = 0;  // of the files as they were read last
   std::string file_;
   int64_t look_again_s_ = 0;
 };

@@ -18,9 +18,9 @@ namespace {
 constexpr int64_t kRepeatedNs = 60'000'000'000;
 constexpr size_t kKnownLinesMax = 64;
 
-// Warnings of RocksDB although nothing is wrong: a new database's directory is not there yet; a file
-// that was written to be ingested carries no identity; a checkpoint asks that no file be deleted
-// while another one, or weir, has asked already.
+// Warnings of RocksDB although nothing is wrong: a new database's directory is not there yet; a
+// file that was written to be ingested carries no identity; a checkpoint asks that no file be
+// deleted while another one, or weir, has asked already.
 constexpr std::string_view kHealthy[] = {"dir NotFound", "without unique ID to verify",
                                          "File Deletions Disabled, but already disabled",
                                          "File Deletions Enable, but not really enabled"};
@@ -32,14 +32,17 @@ bool is_healthy(std::string_view line) {
   return false;
 }
 
-// Lines that were told lately. Those that differ by numbers alone are one. A process has one of it, as
-// it has one log: a store that has failed is opened again and again, each time with a logger anew.
+// Lines that were told lately. Those that differ by numbers alone are one. A process has one of it,
+// as it has one log: a store that has failed is opened again and again, each time with a logger
+// anew.
 class KnownLines {
  public:
   // Tells whether the line was told within a minute, and takes note of it.
   bool knows(std::string_view line) {
     std::string key;
-    for (const char c : line) key += is_digit(c) ? '0' : c;
+    for (const char c : line) {
+      if (!is_digit(c)) key += c;
+    }
     const int64_t now_ns = steady_clock_ns();
     const std::lock_guard lock(mutex_);
     const auto found = told_ns_.find(key);

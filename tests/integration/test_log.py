@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 
 import harness
 
@@ -39,7 +40,8 @@ class Journal(harness.ServerTest):
             server.is_ready = lambda: harness.servers.answers(server.port)
             server.how.update(stderr=file, env={**os.environ, "JOURNAL_STREAM": stream})
             server.start().call("EVAL", "redis.log(redis.LOG_WARNING, 'look')", "0")
-            self.assertEqual(server.stop(), 0)
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(harness.PATIENCE_S), 0)
         with open(path, encoding="utf-8") as file:
             return file.read().splitlines()
 

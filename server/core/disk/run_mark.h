@@ -7,8 +7,8 @@
 // The second line is a crash's (server/os/crash_report.h). A run that was killed, or whose machine
 // has stopped, leaves none.
 //
-// It is for people: the data needs no repair after any end, and no decision hangs on this file. So it
-// is not synced, and where it cannot be written the server goes on without it.
+// It is for people: the data needs no repair after any end, and no decision hangs on this file. So
+// it is not synced, and where it cannot be written the server goes on without it.
 #pragma once
 
 #include <cstdint>

@@ -113,12 +113,13 @@ bool AuditTrail::is_repeated(const Call& call, const Line& line) {
 void AuditTrail::tick() {
   if (repeated_.empty()) return;
   const int64_t now_ns = clock_.steady_ns();
-  std::erase_if(repeated_, [&](auto& entry) {
-    Repeated& repeated = entry.second;
+  std::erase_if(repeated_, [&](const auto& entry) {
+    const Repeated& repeated = entry.second;
     if (now_ns < repeated.until_ns) return false;
     if (repeated.more == 0) return true;
-    repeated.line.fields.push_back({"more", std::to_string(repeated.more)});
-    log_always(EventLevel::kInfo, repeated.line.text, repeated.line.fields);
+    std::vector<LogField> fields = repeated.line.fields;
+    fields.push_back({"more", std::to_string(repeated.more)});
+    log_always(EventLevel::kInfo, repeated.line.text, fields);
     return true;
   });
 }

@@ -233,15 +233,15 @@ Result<void, std::string> Cluster::open() {
   return {};
 }
 
-Result<bool, std::string> Cluster::reload() {
+Result<Reloaded, std::string> Cluster::reload() {
   auto topology = read_topology();
   if (!topology) return topology.error();
   const auto me = find_me(*topology);
   if (!me) return me.error();
   if (const auto may = check_may_serve(*topology, *me); !may) return may.error();
-  if (opened_ && *me == me_ && topology->digest() == topology_.digest()) return false;
+  if (opened_ && *me == me_ && topology->digest() == topology_.digest()) return Reloaded::kSame;
   if (const auto served = serve(std::move(*topology), *me); !served) return served.error();
-  return true;
+  return Reloaded::kNew;
 }
 
 std::string Cluster::id_of(size_t owner) const {

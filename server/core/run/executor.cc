@@ -10,7 +10,6 @@
 #include "server/command/command_facts.h"
 #include "server/config/config.h"
 #include "server/core/clients/sessions.h"
-#include "server/core/run/audit_trail.h"
 #include "server/core/run/busy_script.h"
 #include "server/core/run/cluster.h"
 #include "server/core/shard/shard_role.h"
@@ -51,7 +50,8 @@ Executor::Executor(const ExecutorNeeds& needs)
                .clock = needs.clock,
                .timeline = needs.timeline,
                .report = needs.report}),
-      running_(needs, &counts_),
+      audit_trail_(&needs.host->audit(), needs.clock),
+      running_(needs, &counts_, &audit_trail_),
       waiting_sessions_(needs, &running_, cluster_.get()) {}
 
 Executor::~Executor() = default;
@@ -274,7 +274,7 @@ void Executor::audit(const Call& call, size_t reply_begin) {
   const std::string_view written = *call.reply.buffer();
   const bool failed = written.substr(std::min(reply_begin, written.size())).starts_with('-');
   if (failed || !call.keys.failure().ok()) return needs_.host->audit().clear();
-  needs_.audit->note(call, within());
+  audit_trail_.note(call, within());
 }
 
 Within Executor::within() const {

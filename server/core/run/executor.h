@@ -19,6 +19,7 @@
 #include "server/command/command.h"
 #include "server/command/command_table.h"
 #include "server/core/run/admission.h"
+#include "server/core/run/audit_trail.h"
 #include "server/core/run/command_counts.h"
 #include "server/core/run/executor_needs.h"
 #include "server/core/run/running_command.h"
@@ -50,6 +51,8 @@ class Executor {
   void roll_back() { running_.roll_back(); }
 
   const CommandTable& table() const { return *needs_.commands; }
+  // What is told of those that change settings.
+  AuditTrail& audit_trail() { return audit_trail_; }
   // Which requests are this server's, and whose the others are.
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
@@ -91,6 +94,7 @@ class Executor {
   std::unique_ptr<Cluster> cluster_;
   Admission admission_;
   CommandCounts counts_;
+  AuditTrail audit_trail_;
   RunningCommand running_;
   WaitingSessions waiting_sessions_;
   const Command* recent_ = nullptr;  // the last row found by its name alone

@@ -10,7 +10,6 @@ namespace weir::server {
 namespace acl {
 class Acl;
 }
-class AuditTrail;
 class BusyScript;
 class Clock;
 class Messages;
@@ -37,7 +36,6 @@ struct ExecutorNeeds {
   StorageHealth* health;
   ShardRole* shard_role;
   BusyScript* busy;
-  AuditTrail* audit;
 };
 
 }  // namespace weir::server

@@ -61,10 +61,10 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
   return edits;
 }
 
-Result<bool, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                        const StorageHealth& health) {
+Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                            const StorageHealth& health) {
   storage::Keyspace& keys = *needs.keys;
-  if (needs.config->policies_file.empty() || keys.options().follows) return false;
+  if (needs.config->policies_file.empty() || keys.options().follows) return Reloaded::kSame;
   if (!keys.usable() || health.writes_denied()) {
     return std::string(
         "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again");
@@ -72,7 +72,7 @@ Result<bool, std::string> reload_policies_between_turns(const PoliciesNeeds& nee
   keys.running().begin_command(needs.timeline->now_ns());
   const auto edits = reload_policies(needs, {.user = std::string(kNobody), .apply = true});
   if (!edits) return without_code(edits.error());
-  if (keys.failure().ok()) return !edits->empty();
+  if (keys.failure().ok()) return edits->empty() ? Reloaded::kSame : Reloaded::kNew;
   keys.running().roll_back();
   return keys.failure().message();
 }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "server/limiter/policy/policies_file.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
@@ -40,9 +41,8 @@ struct PoliciesReload {
 Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
                                                              const PoliciesReload& how);
 
-// Applies the file, if the option is set, in a command of its own between turns. Answers whether
-// that has changed a policy.
-Result<bool, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                        const StorageHealth& health);
+// Applies the file, if the option is set, in a command of its own between turns.
+Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                            const StorageHealth& health);
 
 }  // namespace weir::server

@@ -7,8 +7,8 @@ namespace weir::server {
 std::vector<Reload::Outcome> Reload::run() const {
   std::vector<Outcome> outcomes;
   for (const auto& [name, act, files] : participants_) {
-    Result<bool, std::string> read = act();
-    if (read && *read) {
+    Result<Reloaded, std::string> read = act();
+    if (read && *read == Reloaded::kNew) {
       log_info("reload: {}: done", name);
     } else if (read) {
       log_debug("reload: {}: as it was", name);

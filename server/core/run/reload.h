@@ -14,19 +14,19 @@
 
 #include "base/result.h"
 #include "server/os/file_watch.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
 class Reload {
  public:
-  // Reads again, and answers whether it has found what was not there before. An error says in one
-  // line why what was there before stays in use.
-  using Act = std::function<Result<bool, std::string>()>;
+  // Reads again; an error says in one line why what was there before stays in use.
+  using Act = std::function<Result<Reloaded, std::string>()>;
   // Answers the paths of the files that it reads, as they are set now.
   using Files = std::function<FileWatch::Paths()>;
   struct Outcome {
     std::string name;
-    Result<bool, std::string> read;
+    Result<Reloaded, std::string> read;
   };
 
   // Adds a participant; its name says in the log what is read. One without files is not watched.

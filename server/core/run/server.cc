@@ -97,7 +97,6 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                                               config_)),
       random_(seeds.choices),
       report_(clock),
-      audit_trail_(&audit(), clock),
       limiters_(&keys_, &waiting_, &work(), seeds.ids, static_cast<size_t>(config_.top_keys)),
       commands_(lists),
       session_service_({.host = this,
@@ -171,8 +170,7 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                  .messages = &messages_,
                  .health = &persistence_.health,
                  .shard_role = &shard_role_,
-                 .busy = &scripting_.busy,
-                 .audit = &audit_trail_}) {
+                 .busy = &scripting_.busy}) {
   set_wall(&timeline_.wall());
   sessions_.bounds().set_shared(&messages_.tracking());
   reload_.add("log", reopen_log);  // first, so that the new log has the others' lines
@@ -240,27 +238,27 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   return session;
 }
 
-Result<bool, std::string> Server::read_policies() {
+Result<Reloaded, std::string> Server::read_policies() {
   const PoliciesNeeds needs{.config = &config_,
                             .limiters = &limiters_,
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
   auto read = reload_policies_between_turns(needs, persistence_.health);
-  if (read && *read) waiting_.signal_all();  // no command has run that would have
+  if (read && *read == Reloaded::kNew) waiting_.signal_all();  // no command has run that would have
   return read;
 }
 
-Result<bool, std::string> Server::reload_topology() {
+Result<Reloaded, std::string> Server::reload_topology() {
   if (!keys_.usable()) return std::string("the data cannot be read");
   keys_.running().begin_command(timeline_.now_ns());
   Cluster& cluster = executor_.cluster();
-  if (auto read = cluster.reload(); !read || !*read) return read;
+  if (auto read = cluster.reload(); !read || *read == Reloaded::kSame) return read;
   waiting_.end_moved(
       [&](Waiter& waiter) { return cluster.is_moved(*waiter.command, waiter.arguments()); });
   messages_.pubsub().end_moved(
       [&](std::string_view channel) { return cluster.is_moved(hash_slot(channel)); });
-  return true;
+  return Reloaded::kNew;
 }
 
 void Server::disconnect(Session* session) {
@@ -310,7 +308,7 @@ void Server::end_turn() {
   if (sessions_.bounds().exceeded()) sessions_.bounds().evict();  // the shared names have grown
   session_service_.deliver_messages();
   turn_.end();
-  audit_trail_.end_turn(report_.stats.turns_failed);
+  executor_.audit_trail().end_turn(report_.stats.turns_failed);
   work_a_slice();
   sessions_.holds().end_turn(keys_.running().dirty_bytes().too_much());
   session_service_.note_pressure();
@@ -362,7 +360,7 @@ void Server::tick() {
   persistence_.checkpoints.advance();
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   look_at_files();
-  audit_trail_.tick();
+  executor_.audit_trail().tick();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);

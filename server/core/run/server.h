@@ -25,7 +25,6 @@
 #include "server/core/clients/sessions.h"
 #include "server/core/disk/opening_lines.h"
 #include "server/core/disk/turn.h"
-#include "server/core/run/audit_trail.h"
 #include "server/core/run/executor.h"
 #include "server/core/run/persistence.h"
 #include "server/core/run/reload.h"
@@ -116,8 +115,8 @@ class Server final : public CallHost {
   void work_a_slice();
   void drop_overrides();
   void look_at_files();
-  Result<bool, std::string> read_policies();
-  Result<bool, std::string> reload_topology();
+  Result<Reloaded, std::string> read_policies();
+  Result<Reloaded, std::string> reload_topology();
 
   Config config_;
   Clock& clock_;
@@ -125,7 +124,6 @@ class Server final : public CallHost {
   storage::Keyspace keys_;
   Random random_;
   Report report_;
-  AuditTrail audit_trail_;
   Waiting waiting_;
   Limiters limiters_;
   CommandTable commands_;

@@ -40,8 +40,8 @@ TEST(Log, IsPrintableWhateverClientsSay) {
   text << std::ifstream(path).rdbuf();
   EXPECT_THAT(text.str(), HasSubstr("script: done\\x0a2026-01-01T00:00:00.000+0000 error forged "
                                     "\\x1b[31m\n"));
-  EXPECT_THAT(text.str(), HasSubstr("user an\\xc2\\x9bn changed by client"));
-  EXPECT_THAT(text.str(), HasSubstr("user an\\xc2\\x9bn deleted by client"));
+  EXPECT_THAT(text.str(), HasSubstr("ACL SETUSER user=default client=1 "));
+  EXPECT_THAT(text.str(), HasSubstr(" changed=\"an\\xc2\\x9bn\" before=\"user an\\xc2\\x9bn on "));
   EXPECT_THAT(text.str(), HasSubstr("storage failed: /data/\\xe2\\x80\\xae\\x0d/file\n"));
   for (const char c : text.str()) EXPECT_TRUE(c == '\n' || is_printable(c)) << int{c};
 }
