@@ -19,6 +19,8 @@ COPY resp resp
 COPY storage storage
 COPY server server
 COPY tools tools
+# The commit is part of the version, and git is not here to ask.
+ARG WEIR_REVISION=unknown
 RUN tools/build release weir-server \
     && strip -o /usr/local/bin/weir-server build/release/weir-server
 

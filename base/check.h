@@ -8,6 +8,7 @@
 // FILE:LINE". It must not be used where the exception would pass through frames of C.
 #pragma once
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -38,8 +39,14 @@ class BrokenCheck : public std::exception {
   std::string text_;
 };
 
+// What a broken WEIR_CHECK has said, for who reports how the process ends. Null: none has broken.
+inline std::atomic<const char*> broken_check_line = nullptr;
+
 [[noreturn]] inline void end_on_broken_check(const char* file, int line, const char* condition) {
-  std::fprintf(stderr, "%s:%d: bug: %s does not hold\n", file, line, condition);
+  static char text[512];
+  std::snprintf(text, sizeof text, "%s:%d: bug: %s does not hold", file, line, condition);
+  broken_check_line = text;
+  std::fprintf(stderr, "%s\n", text);
   std::abort();
 }
 

@@ -21,12 +21,14 @@
 #include "server/config/secret_files.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/disk/make_store.h"
+#include "server/core/disk/run_mark.h"
 #include "server/core/run/server.h"
 #include "server/failover/copies/snapshot_pull.h"
 #include "server/failover/member/join_shard.h"
 #include "server/net/daemon.h"
 #include "server/offline/offline_tools.h"
 #include "server/os/clock.h"
+#include "server/os/crash_report.h"
 #include "server/os/heap.h"
 #include "server/os/log.h"
 #include "server/os/memory_limit.h"
@@ -38,7 +40,8 @@ namespace weir::server {
 namespace {
 
 int fail(const std::string& message) {
-  std::fprintf(stderr, "weir-server: %s\n", message.c_str());
+  const std::string priority(stderr_priority(EventLevel::kError));
+  std::fprintf(stderr, "%sweir-server: %s\n", priority.c_str(), message.c_str());
   return 1;
 }
 
@@ -97,18 +100,51 @@ void put_copy_in_place(const std::string& directory) {
   if (const auto put = install_snapshot(directory); !put) end_process(put.error());
 }
 
+// Says how the run before this one has ended, unless it ended as it should.
+void tell_last_end(const UncleanEnd& last) {
+  log_warning("the last run did not end cleanly ({}): {}", last.run.empty() ? "unknown" : last.run,
+              last.crash.empty() ? "it was killed, or the machine has stopped" : last.crash);
+}
+
+// Serves until it is told to stop; answers the process' exit code.
+int run_daemon(Server* server, boost::asio::io_context* io) {
+  ask_what_runs(
+      [](const void* executor) { return static_cast<const Executor*>(executor)->running_name(); },
+      &server->executor());
+  Daemon daemon(server, io);
+  if (const auto listens = daemon.listen(); !listens) {
+    log_critical("{}", listens.error());
+    return 1;
+  }
+  const Config& config = server->config();
+  std::optional<RunMark> mark;
+  if (config.storage == StorageForm::kRocksdb) {
+    const auto last = mark.emplace(config.dir).begin(server->clock().wall_ns() / kNsPerS);
+    keep_crash_line_in(mark->descriptor());
+    if (last) tell_last_end(*last);
+  }
+  write_pid_file(config.pidfile);
+  const int code = daemon.run();
+  if (!config.pidfile.empty()) unlink(config.pidfile.c_str());
+  keep_crash_line_in(-1);
+  if (mark && code == 0) mark->end();
+  ask_what_runs(nullptr, nullptr);
+  return code;
+}
+
 int serve(Config config) {
   std::signal(SIGHUP, SIG_IGN);  // until the daemon answers it; nothing has been read that is old
   Descriptors descriptors(config);
   if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();
-  if (const auto started = start_log(config.logfile, config.loglevel); !started)
+  if (const auto started = start_log(config.logfile, config.loglevel, config.logformat); !started)
     return fail(started.error());
   const auto text_of = [&config](std::string_view option) {
     return value_text(*find_option(option), config);
   };
-  log_info("weir {} starting: pid {}, port {}, data in {}, storage {}, durability {}", kWeirVersion,
-           getpid(), config.port, config.dir, text_of("storage"), text_of("durability"));
+  log_info("weir {} starting: build {}, pid {}, port {}, data in {}, storage {}, durability {}",
+           weir_version(), build_id(), getpid(), config.port, config.dir, text_of("storage"),
+           text_of("durability"));
   if (!descriptors.warning().empty()) log_warning("{}", descriptors.warning());
   warn_of_open_secrets(config);
   tell_memory(config);
@@ -143,15 +179,7 @@ int serve(Config config) {
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
   for (const std::string& fault : faults_when_open(server)) log_warning("{}", fault);
-  Daemon daemon(&server, &io);
-  if (const auto listens = daemon.listen(); !listens) {
-    log_critical("{}", listens.error());
-    return 1;
-  }
-  write_pid_file(config.pidfile);
-  const int code = daemon.run();
-  if (!config.pidfile.empty()) unlink(config.pidfile.c_str());
-  return code;
+  return run_daemon(&server, &io);
 }
 
 // Reads what a start would read but the data, and says what is wrong with it.
@@ -184,10 +212,12 @@ int check_config(int argc, const char* const* argv) {
 }
 
 int main_in_namespace(int argc, char** argv) {
+  set_weir_version(built_version());
+  report_crashes();
   keep_files_private();
   if (argc > 1 && (std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "-v") == 0)) {
     std::printf("weir-server %s (serves the commands of Redis %s)\n",
-                std::string(kWeirVersion).c_str(), std::string(kRedisVersion).c_str());
+                std::string(weir_version()).c_str(), std::string(kRedisVersion).c_str());
     return 0;
   }
   if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {

@@ -13,6 +13,7 @@
 #include "base/time_units.h"
 #include "base/wall_clock.h"
 #include "resp/reply.h"
+#include "server/command/audit.h"
 #include "server/command/event_class.h"
 #include "server/command/work_meter.h"
 #include "storage/keyspace/keyspace.h"
@@ -43,6 +44,8 @@ class CallHost {
   // Counts a look-up that the client sees as a read.
   virtual void count_look_up(bool found) = 0;
   WorkMeter& work() { return work_; }
+  // What the running command tells the audit, if its row says that it is told.
+  AuditNotes& audit() { return audit_; }
   // What the wall clock is to the instants of commands.
   const WallClock& wall() const { return *wall_; }
   // Answers the whole of it, of which floors below server/core/ know the name only: they cannot ask
@@ -57,6 +60,7 @@ class CallHost {
   Server& server_;
   const WallClock* wall_ = &kTrueWallClock;
   WorkMeter work_;
+  AuditNotes audit_;
 };
 
 // One run of a command. Its instant is the same from the beginning to the end.
@@ -171,6 +175,7 @@ enum class Secrets : uint8_t {
   kAll,        // all after the command's name
   kAfterAuth,  // the two after the word AUTH
   kPasswords,  // the values of options that are passwords
+  kRules,      // all after the command's name; the audit hides passwords alone
 };
 
 // What a request does with limits, as far as users may lack the right to it.
@@ -190,6 +195,7 @@ struct Command {
   void (*more_keys)(Args args, std::vector<KeyReference>* keys) = nullptr;
   ChannelUse channels = ChannelUse::kNone;
   Secrets secrets = Secrets::kNone;
+  Audit audit = Audit::kUndecided;
   std::string_view group = {};  // "string", "generic", "connection", "server", "ratelimit", ...
   // ACL categories: "set list" in place of what the group tells, "-" for none.
   std::string_view categories = {};

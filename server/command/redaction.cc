@@ -1,5 +1,7 @@
 #include "server/command/redaction.h"
 
+#include <utility>
+
 #include "base/ascii.h"
 #include "server/config/config_options.h"
 
@@ -27,6 +29,17 @@ void hide_passwords(Shown* shown) {
   }
 }
 
+// A rule about a password begins with one of these; in its place stands what is done with it.
+void hide_passwords_of_rules(Shown* shown) {
+  constexpr std::pair<char, std::string_view> kHidden[] = {
+      {'>', ">(redacted)"}, {'<', "<(redacted)"}, {'#', "#(redacted)"}, {'!', "!(redacted)"}};
+  for (size_t at = 3; at < shown->size(); ++at) {
+    for (const auto& [begin, hidden] : kHidden) {
+      if ((*shown)[at].starts_with(begin)) (*shown)[at] = hidden;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string_view> redacted(const Command& command, Args args) {
@@ -35,6 +48,7 @@ std::vector<std::string_view> redacted(const Command& command, Args args) {
     case Secrets::kNone:
       break;
     case Secrets::kAll:
+    case Secrets::kRules:
       hide_from(&shown, command.is_subcommand() ? 2 : 1);
       break;
     case Secrets::kAfterAuth:
@@ -43,6 +57,22 @@ std::vector<std::string_view> redacted(const Command& command, Args args) {
     case Secrets::kPasswords:
       hide_passwords(&shown);
       break;
+  }
+  return shown;
+}
+
+std::vector<std::string_view> audited(const Command& command, Args args) {
+  if (command.secrets != Secrets::kRules) return redacted(command, args);
+  Shown shown(args.begin(), args.end());
+  hide_passwords_of_rules(&shown);
+  return shown;
+}
+
+std::string without_hashes(std::string_view line) {
+  std::string shown;
+  for (const std::string_view word : split_at_spaces(line)) {
+    if (!shown.empty()) shown += ' ';
+    shown += word.starts_with('#') ? "#(redacted)" : word;
   }
   return shown;
 }

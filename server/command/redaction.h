@@ -1,4 +1,4 @@
-// Which part of a request may be shown to others: to monitors and in the slow log.
+// Which part of a request may be shown to others: to monitors, in the slow log, in the audit.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ inline constexpr std::string_view kRedacted = "(redacted)";
 
 // Answers the arguments with the secret ones (passwords, users' rules) replaced by kRedacted.
 std::vector<std::string_view> redacted(const Command& command, Args args);
+// The same for the audit, which tells more of users' rules: those that are no passwords.
+std::vector<std::string_view> audited(const Command& command, Args args);
+// Answers a user's line with its passwords' hashes replaced.
+std::string without_hashes(std::string_view line);
 
 }  // namespace weir::server

@@ -4,18 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/command/arguments.h"
 #include "server/command/command_errors.h"
 #include "server/command/command_facts.h"
+#include "server/command/redaction.h"
 #include "server/command/reply_done.h"
 #include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
-#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
@@ -81,13 +83,22 @@ void acl_getuser(Call& call) {
   }
 }
 
+// A user's rules as the audit may tell them; "" for no user.
+std::string told_rules(const acl::User* user) {
+  return user == nullptr ? std::string() : without_hashes(user->line());
+}
+
+std::string told_user(const Call& call, std::string_view name) {
+  return told_rules(server_of(call).acl().users().find(name).get());
+}
+
 void acl_setuser(Call& call) {
   const std::string_view name = call.args[2];
+  std::string before = told_user(call, name);
   const auto set =
       server_of(call).acl().set_user(name, words_of(call.args.subspan(3)), call.session);
-  if (set)
-    log_info("user {} changed by client {} ({})", name, call.session.id,
-             call.session.client().peer().address);
+  call.host.audit().note(
+      {.name = std::string(name), .before = std::move(before), .after = told_user(call, name)});
   reply_done(call, set);
 }
 
@@ -97,10 +108,10 @@ void acl_deluser(Call& call) {
     return call.reply.error("ERR The 'default' user cannot be removed");
   int64_t deleted = 0;
   for (const std::string_view name : names) {
+    std::string before = told_user(call, name);
     if (!server_of(call).acl().delete_user(name, call.session)) continue;
     ++deleted;
-    log_info("user {} deleted by client {} ({})", name, call.session.id,
-             call.session.client().peer().address);
+    call.host.audit().note({.name = std::string(name), .before = std::move(before)});
   }
   call.reply.integer(deleted);
 }
@@ -220,6 +231,7 @@ void acl_log(Call& call) {
   if (call.args.size() == 3) {
     if (equals_ignoring_case(call.args[2], "RESET")) {
       denials.clear();
+      call.host.audit().note();
       return call.reply.status("OK");
     }
     const auto number = integer_argument(call, call.args[2]);
@@ -233,7 +245,24 @@ void acl_log(Call& call) {
     reply_denied(call.reply, denials.entries()[static_cast<size_t>(i)], now_ms);
 }
 
-void acl_load(Call& call) { reply_done(call, server_of(call).acl().load(call.session)); }
+// Tells of all users whose rules are others than before.
+void acl_load(Call& call) {
+  const auto told = [&call] {
+    std::map<std::string, std::string> lines;
+    for (const auto& [name, user] : server_of(call).acl().users().all())
+      lines[name] = told_rules(user.get());
+    return lines;
+  };
+  std::map<std::string, std::string> before = told();
+  const auto loaded = server_of(call).acl().load(call.session);
+  std::map<std::string, std::string> after = told();
+  for (const auto& [name, line] : after) before.try_emplace(name);
+  for (auto& [name, line] : before) {
+    if (line != after[name])
+      call.host.audit().note({.name = name, .before = line, .after = after[name]});
+  }
+  reply_done(call, loaded);
+}
 
 void acl_save(Call& call) { reply_done(call, server_of(call).acl().save()); }
 
@@ -260,12 +289,14 @@ constexpr Command kAclCommands[] = {
             kOpen),
     acl_row({.name = "acl|deluser",
              .arity = -3,
+             .audit = Audit::kIfNoted,
              .usage = "username [username ...]",
              .summary = "Deletes users and closes their connections.",
              .since = "6.0.0",
              .run = acl_deluser}),
     acl_row({.name = "acl|dryrun",
              .arity = -4,
+             .audit = Audit::kNo,
              .usage = "username command [arg [arg ...]]",
              .summary = "Answers whether a user may run a command, without running it.",
              .since = "7.0.0",
@@ -279,6 +310,7 @@ constexpr Command kAclCommands[] = {
             kOpen),
     acl_row({.name = "acl|getuser",
              .arity = 3,
+             .audit = Audit::kNo,
              .usage = "username",
              .summary = "Answers a user's flags, password hashes and rights.",
              .since = "6.0.0",
@@ -291,34 +323,40 @@ constexpr Command kAclCommands[] = {
             kLoading),
     acl_row({.name = "acl|list",
              .arity = 2,
+             .audit = Audit::kNo,
              .summary = "Answers all users, each as a line of the file.",
              .since = "6.0.0",
              .run = acl_list}),
     acl_row({.name = "acl|load",
              .arity = 2,
+             .audit = Audit::kIfNoted,
              .summary = "Reads the users from the aclfile again, all or, on an error, none.",
              .since = "6.0.0",
              .run = acl_load}),
     acl_row({.name = "acl|log",
              .arity = -2,
+             .audit = Audit::kIfNoted,
              .usage = "[count | RESET]",
              .summary = "Answers what was denied lately and to whom, the newest first.",
              .since = "6.0.0",
              .run = acl_log}),
     acl_row({.name = "acl|save",
              .arity = 2,
+             .audit = Audit::kYes,
              .summary = "Writes the users to the aclfile.",
              .since = "6.0.0",
              .run = acl_save}),
     acl_row({.name = "acl|setuser",
              .arity = -3,
-             .secrets = Secrets::kAll,
+             .secrets = Secrets::kRules,
+             .audit = Audit::kIfNoted,
              .usage = "username [rule [rule ...]]",
              .summary = "Makes or changes a user, by all of the rules or, on an error, none.",
              .since = "6.0.0",
              .run = acl_setuser}),
     acl_row({.name = "acl|users",
              .arity = 2,
+             .audit = Audit::kNo,
              .summary = "Lists the users' names.",
              .since = "6.0.0",
              .run = acl_users}),

@@ -101,6 +101,7 @@ int64_t kill_clients(Call& call, const ClientFilter& filter) {
     }
     ++killed;
   }
+  if (killed > 0) call.host.audit().note();
   return killed;
 }
 
@@ -221,7 +222,9 @@ void client_unblock(Call& call) {
   const auto id = integer_argument(call, call.args[2]);
   if (!id) return;
   const auto how = in_error ? Waiter::Unblocked::kAsError : Waiter::Unblocked::kAsTimeOut;
-  call.reply.integer(server_of(call).waiting().unblock(static_cast<uint64_t>(*id), how));
+  const bool waited = server_of(call).waiting().unblock(static_cast<uint64_t>(*id), how);
+  if (waited) call.host.audit().note();
+  call.reply.integer(waited ? 1 : 0);
 }
 
 void client_capa(Call& call) { call.reply.status("OK"); }
@@ -273,6 +276,7 @@ constexpr Command kClientCommands[] = {
     client_row(
         {.name = "client|kill",
          .arity = -3,
+         .audit = Audit::kIfNoted,
          .usage = "<ip:port | [ID client-id] [TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [USER "
                   "username] [ADDR ip:port] [LADDR ip:port] [SKIPME <YES|NO>]>",
          .summary = "Closes the connections that fit all the filters, itself only with SKIPME NO.",
@@ -281,6 +285,7 @@ constexpr Command kClientCommands[] = {
         kOtherClients),
     client_row({.name = "client|list",
                 .arity = -2,
+                .audit = Audit::kNo,
                 .usage = "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [ID client-id [client-id ...]]",
                 .summary = "Describes connections, a line each.",
                 .since = "2.4.0",
@@ -289,6 +294,7 @@ constexpr Command kClientCommands[] = {
                kOtherClients),
     client_row({.name = "client|no-evict",
                 .arity = 3,
+                .audit = Audit::kNo,
                 .usage = "<ON|OFF>",
                 .summary = "Accepted for compatibility: connections are not closed to save memory.",
                 .since = "7.0.0",
@@ -302,6 +308,7 @@ constexpr Command kClientCommands[] = {
                 .run = client_no_touch}),
     client_row({.name = "client|pause",
                 .arity = -3,
+                .audit = Audit::kYes,
                 .usage = "timeout [WRITE|ALL]",
                 .summary = "Holds back commands, or those that write, for so many milliseconds.",
                 .since = "2.9.50",
@@ -328,6 +335,7 @@ constexpr Command kClientCommands[] = {
                 .run = client_setname}),
     client_row({.name = "client|unblock",
                 .arity = -3,
+                .audit = Audit::kIfNoted,
                 .usage = "client-id [TIMEOUT|ERROR]",
                 .summary = "Ends the wait of another connection; answers whether it waited.",
                 .since = "5.0.0",
@@ -335,6 +343,7 @@ constexpr Command kClientCommands[] = {
                kOtherClients),
     client_row({.name = "client|unpause",
                 .arity = 2,
+                .audit = Audit::kYes,
                 .summary = "Ends a CLIENT PAUSE.",
                 .since = "6.2.0",
                 .run = client_unpause},

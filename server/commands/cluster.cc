@@ -227,6 +227,7 @@ void no_rows(Call& call) { call.reply.array(0); }
 void zero(Call& call) { call.reply.integer(0); }
 void links(Call& call, const Cluster&) { call.reply.array(0); }
 void ok(Call& call, const Cluster&) { call.reply.status("OK"); }
+void help(Call& call, const Cluster&) { container_help(call); }
 
 constexpr std::string_view kNoReplica = "ERR You should send CLUSTER FAILOVER to a replica";
 
@@ -237,20 +238,17 @@ void cluster_failover(Call& call) {
   Membership* const member = server_of(call).shard_role().membership();
   if (member == nullptr) return in_cluster<no_replica>(call);
   MemberOrder order{.kind = MemberOrder::Kind::kAskForSwitchover};
+  if (call.args.size() > 3) return call.reply.error("ERR syntax error");
   if (call.args.size() == 3) {
     const std::string_view how = call.args[2];
     if (!equals_ignoring_case(how, "FORCE") && !equals_ignoring_case(how, "TAKEOVER"))
       return call.reply.error("ERR syntax error");
     order.kind = MemberOrder::Kind::kTakeOver;
-  } else if (call.args.size() > 3) {
-    return call.reply.error("ERR syntax error");
   }
   const MemberView seen = member->view();
   if (seen.node == seen.primary_node) return call.reply.error(kNoReplica);
   reply_done(call, member->order(order));
 }
-
-void help(Call& call, const Cluster&) { container_help(call); }
 
 constexpr std::string_view kChanging = "nondeterministic_output";
 constexpr uint32_t kChanges = kAdmin | kStale | kNoAsyncLoading;
@@ -288,6 +286,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|count-failure-reports",
                  .arity = 3,
                  .flags = kAdmin | kStale,
+                 .audit = Audit::kNo,
                  .usage = "node-id",
                  .summary = "Answers 0: servers do not watch one another.",
                  .tips = kChanging,
@@ -301,6 +300,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|failover",
                  .arity = -2,
                  .flags = kChanges,
+                 .audit = Audit::kYes,
                  .usage = "[FORCE | TAKEOVER]",
                  .summary = "Makes a standby of a shard its primary; in a cluster an error.",
                  .run = cluster_failover}),
@@ -358,6 +358,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|replicas",
                  .arity = 3,
                  .flags = kAdmin | kStale,
+                 .audit = Audit::kNo,
                  .usage = "node-id",
                  .summary = "Answers an empty list: there are no replicas.",
                  .since = "5.0.0",
@@ -366,6 +367,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|saveconfig",
                  .arity = 2,
                  .flags = kChanges,
+                 .audit = Audit::kNo,
                  .summary = "OK: there is nothing that is not on disk.",
                  .run = in_cluster<ok>}),
     cluster_row({.name = "cluster|shards",
@@ -378,6 +380,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|slaves",
                  .arity = 3,
                  .flags = kAdmin | kStale,
+                 .audit = Audit::kNo,
                  .usage = "node-id",
                  .summary = "Answers an empty list: there are no replicas.",
                  .tips = kChanging,

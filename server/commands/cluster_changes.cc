@@ -17,6 +17,7 @@ void refuse_change(Call& call) {
 
 constexpr Command change(Command command) {
   if (command.flags == 0) command.flags = kAdmin | kStale | kNoAsyncLoading;
+  command.audit = Audit::kNo;
   command.group = "cluster";
   command.categories = "-";
   command.summary = "An error: the topology comes from the configuration.";

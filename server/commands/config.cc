@@ -1,12 +1,15 @@
 // CONFIG: the options of server/config/config.h while running, and the statistics' reset.
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/ascii.h"
 #include "server/acl/acl.h"
+#include "server/command/redaction.h"
 #include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/config/config_access.h"
+#include "server/config/config_options.h"
 #include "server/core/clients/descriptors.h"
 #include "server/core/run/server.h"
 #include "server/os/log.h"
@@ -59,6 +62,12 @@ Result<void, std::string> use_tls(Call& call, const Config& next) {
   return {};
 }
 
+// What the audit may tell of a value.
+std::string told_value(const Option& option, const Config& config) {
+  const std::string value = value_text(option, config);
+  return option.secret && !value.empty() ? std::string(kRedacted) : value;
+}
+
 void config_set_command(Call& call) {
   std::vector<std::string> changed;
   Config next = server_of(call).config();
@@ -66,11 +75,13 @@ void config_set_command(Call& call) {
   if (set) set = check_clients(call, next.maxclients);
   if (set) set = use_tls(call, next);
   if (!set) return call.reply.error(set.error());
-  server_of(call).config() = std::move(next);
+  const Config before = std::exchange(server_of(call).config(), std::move(next));
   server_of(call).apply_config(changed);
   for (const std::string& name : changed) {
-    log_info("option {} changed by client {} ({})", name, call.session.id,
-             call.session.client().peer().address);
+    const Option& option = *find_option(name);
+    call.host.audit().note({.name = name,
+                            .before = told_value(option, before),
+                            .after = told_value(option, server_of(call).config())});
   }
   call.reply.status("OK");
 }
@@ -83,8 +94,6 @@ void config_rewrite_command(Call& call) {
                 call.session.client().peer().address, written.error());
     return call.reply.error(written.error());
   }
-  log_info("{} rewritten by client {} ({})", server_of(call).config().config_file, call.session.id,
-           call.session.client().peer().address);
   call.reply.status("OK");
 }
 
@@ -116,6 +125,7 @@ constexpr Command kConfigCommands[] = {
     {.name = "config|get",
      .arity = -3,
      .flags = kConfigFlags,
+     .audit = Audit::kNo,
      .group = "server",
      .usage = "parameter [parameter ...]",
      .summary = "Answers the options whose names fit, and their values.",
@@ -131,6 +141,7 @@ constexpr Command kConfigCommands[] = {
     {.name = "config|resetstat",
      .arity = 2,
      .flags = kConfigFlags,
+     .audit = Audit::kYes,
      .group = "server",
      .summary = "Sets INFO's counters to zero.",
      .since = "2.0.0",
@@ -138,6 +149,7 @@ constexpr Command kConfigCommands[] = {
     {.name = "config|rewrite",
      .arity = 2,
      .flags = kConfigFlags,
+     .audit = Audit::kYes,
      .group = "server",
      .summary = "Writes what CONFIG SET changed into the configuration file.",
      .since = "2.8.0",
@@ -146,6 +158,7 @@ constexpr Command kConfigCommands[] = {
      .arity = -4,
      .flags = kConfigFlags,
      .secrets = Secrets::kPasswords,
+     .audit = Audit::kIfNoted,
      .group = "server",
      .usage = "parameter value [parameter value ...]",
      .summary = "Changes options, all of them or, on an error, none.",

@@ -50,13 +50,29 @@ void set_active_expire(Call& call) {
   call.reply.status("OK");
 }
 
+void write_nowhere() {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+}
+
+// Takes stack with each call, whatever the compiler makes of it.
+[[gnu::noinline]] size_t use_up_stack(size_t depth) {
+  volatile char room[4096];
+  room[depth % sizeof room] = 1;
+  if (depth == SIZE_MAX) return 0;
+  return use_up_stack(depth + 1) + static_cast<size_t>(room[0]);
+}
+
 void help(Call& call) {
   constexpr HelpEntry kEntries[] = {
       {"BROKEN-CHECK", "Meets a bug, as a command might: it is answered as an internal error."},
       {"ERROR text", "Answers the text as an error, to clients under test."},
       {"HELP", "Lists the subcommands."},
+      {"PANIC", "Ends the server as a bug does that would put broken state on the disk."},
+      {"SEGFAULT", "Crashes the server by a write to no address."},
       {"SET-ACTIVE-EXPIRE <0|1>", "Whether expired keys that nobody asks for are dropped."},
       {"SLEEP seconds", "Stops the whole server for so long."},
+      {"STACK-OVERFLOW", "Crashes the server by calls without an end."},
   };
   reply_help(call, "debug", kEntries);
 }
@@ -74,6 +90,9 @@ void debug(Call& call) {
   if (is("SLEEP", 3)) return sleep(call);
   if (is("SET-ACTIVE-EXPIRE", 3)) return set_active_expire(call);
   if (is("BROKEN-CHECK", 2)) WEIR_REQUIRE(call.args.empty());
+  if (is("SEGFAULT", 2)) write_nowhere();
+  if (is("STACK-OVERFLOW", 2)) return call.reply.integer(use_up_stack(0) != 0 ? 1 : 0);
+  if (is("PANIC", 2)) WEIR_CHECK(call.args.empty());
   if (is("ERROR", 3)) return error(call);
   if (is("HELP", 2)) return help(call);
   call.reply.error("ERR unknown subcommand or wrong number of arguments for '" +
@@ -85,6 +104,7 @@ constexpr Command kDebugCommands[] = {
     {.name = "debug",
      .arity = -2,
      .flags = kAdmin | kNoScript | kLoading,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "subcommand [argument [argument ...]]",
      .summary = "Helps tests; needs enable-debug-command.",

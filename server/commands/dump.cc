@@ -104,6 +104,7 @@ constexpr Command kDumpCommands[] = {
      .arity = -4,
      .flags = kWrites | kDenyOom | kDangerous,
      .keys = {1, 1, 1, 0, KeyUse::kOverwrites},
+     .audit = Audit::kNo,
      .group = "generic",
      .usage = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
      .summary = "Makes a key from what DUMP answered, here or on Redis up to 7.2.",

@@ -82,6 +82,7 @@ constexpr Command kFailoverCommands[] = {
     {.name = "failover",
      .arity = -1,
      .flags = kAdmin | kNoScript | kStale,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
      .summary = "Makes a standby the shard's primary, in place of this server; of no shard it is "

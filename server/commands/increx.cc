@@ -233,7 +233,10 @@ void run(Call& call, const Options& options) {
   const auto sum = sum_of<Kind>(*current, *change, options.saturate);
   if (sum.refused) return reply_pair<Kind>(call, *current, 0);
   if (sum.unanswerable) return call.reply.error("ERR applied increment would overflow");
-  if (sum.applied < 0) call.limiters.takings.make_strict();  // it gives back
+  if (sum.applied < 0) {  // it gives back
+    call.limiters.takings.make_strict();
+    call.host.audit().note();
+  }
   call.limiters.takings.count(Kind::permits(sum.applied));
   store(call, &ref, Kind::text(sum.value), options, expire_at_ms);
   reply_pair<Kind>(call, sum.value, sum.applied);
@@ -261,6 +264,7 @@ constexpr Command kIncrexCommands[] = {
      .arity = -2,
      .flags = kWrites | kFast | kDenyOom | kTakes,
      .keys = {1, 1, 1},
+     .audit = Audit::kIfNoted,
      .group = "string",
      .categories = "string ratelimit",
      .usage = "key [BYINT increment | BYFLOAT increment] [LBOUND lower] [UBOUND upper] [SATURATE] "

@@ -12,6 +12,7 @@ constexpr Command kInfoCommands[] = {
     {.name = "info",
      .arity = -1,
      .flags = kLoading | kDangerous,
+     .audit = Audit::kNo,
      .group = "server",
      .usage = "[section [section ...]]",
      .summary = "Answers metrics and facts about the server; all of them with \"all\".",

@@ -76,6 +76,7 @@ constexpr Command kKeysWalkCommands[] = {
     {.name = "keys",
      .arity = 2,
      .flags = kReads | kDangerous,
+     .audit = Audit::kNo,
      .group = "generic",
      .usage = "pattern",
      .summary = "Answers all keys of the database that match a pattern; holds up everybody.",

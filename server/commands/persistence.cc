@@ -9,7 +9,6 @@
 #include "server/command/option_table.h"
 #include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
-#include "server/os/log.h"
 
 namespace weir::server {
 namespace {
@@ -75,7 +74,6 @@ void shutdown(Call& call) {
         [&] { server_of(call).turn().commit_early(); });
     if (!made && !options->force) return call.reply.error(made.error());
   }
-  log_info("SHUTDOWN by client {} ({})", call.session.id, call.session.client().peer().address);
   server_of(call).shutdown.requested = true;
   server_of(call).scripting().busy.kill();  // if one runs, it has no time any more
   call.session.close_after_reply();
@@ -87,6 +85,7 @@ constexpr Command kPersistenceCommands[] = {
     {.name = "save",
      .arity = 1,
      .flags = kPersistenceFlags | kNoMulti | kNoAsyncLoading,
+     .audit = Audit::kYes,
      .group = "server",
      .summary = "Writes a checkpoint of all data and waits for it.",
      .since = "1.0.0",
@@ -94,6 +93,7 @@ constexpr Command kPersistenceCommands[] = {
     {.name = "bgsave",
      .arity = -1,
      .flags = kPersistenceFlags | kNoAsyncLoading,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "[SCHEDULE]",
      .summary = "Starts writing a checkpoint of all data.",
@@ -102,6 +102,7 @@ constexpr Command kPersistenceCommands[] = {
     {.name = "lastsave",
      .arity = 1,
      .flags = kDangerous | kFast | kLoading,
+     .audit = Audit::kNo,
      .group = "server",
      .categories = "admin",
      .summary = "Answers when the last checkpoint was written, in Unix seconds.",
@@ -111,6 +112,7 @@ constexpr Command kPersistenceCommands[] = {
     {.name = "shutdown",
      .arity = -1,
      .flags = kPersistenceFlags | kLoading | kNoMulti | kAllowBusy,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]",
      .summary = "Stops the server with every change on disk; SAVE writes a checkpoint first.",

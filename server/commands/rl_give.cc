@@ -78,6 +78,7 @@ void rl_refund(Call& call) {
                             std::to_string(permits.size()));
   }
   refund_limits(call, *limiter, permits);
+  call.host.audit().note();
   const size_t begin = call.reply.buffer()->size();
   write_verdict(call.reply, look(call, *limiter, limiter->all()), false);
   if (!token.empty()) remember(call, {key, token}, begin);
@@ -131,6 +132,7 @@ void rl_reset(Call& call) {
   if (!limiter) return;
   if (limiter->exists() && limiter->all().empty()) return call.reply.error(kWrongType);
   call.reply.integer(limiter->exists() ? 1 : 0);
+  if (limiter->exists()) call.host.audit().note();
   replace_with_nothing(call, call.args[1]);
 }
 
@@ -183,6 +185,7 @@ constexpr Command kRlGiveCommands[] = {
      .arity = -3,
      .flags = kWrites | kFast,
      .keys = {1, 1, 1},
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "key n [ID token]",
@@ -222,6 +225,7 @@ constexpr Command kRlGiveCommands[] = {
      .arity = 2,
      .flags = kWrites | kFast,
      .keys = {1, 1, 1},
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "key",

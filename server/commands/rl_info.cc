@@ -163,6 +163,7 @@ void rl_top(Call& call) {
   TopBoard& board = call.limiters.top;
   if (call.args.size() == 2 && equals_ignoring_case(call.args[1], "RESET")) {
     board.reset(board.denied.capacity());
+    call.host.audit().note();
     return call.reply.status("OK");
   }
   const auto options = top_options(call);
@@ -186,6 +187,7 @@ constexpr Command kRlInfoCommands[] = {
     {.name = "rl.top",
      .arity = -1,
      .flags = kReads,
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "[DENIED | TAKEN | SHADOW | RESET] [MINUTE | HOUR | DAY] [COUNT count]",

@@ -64,6 +64,8 @@ void policy_set(Call& call) {
   const int64_t policies_max = server_of(call).config().policies_max;
   const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
   if (!set) return call.reply.error(set.error());
+  call.host.audit().note(
+      {.name = std::string(call.args[2]), .before = text_before, .after = policy_text(*policy)});
   keep_history(call, policy->version, std::move(text_before));
   call.reply.status("OK");
 }
@@ -95,6 +97,7 @@ void delete_override(Call& call, Policy policy, const OverrideScope& scope) {
   if (!erase_override(call.keys, &policy.overrides, scope)) return call.reply.integer(0);
   policy.version = static_cast<uint64_t>(call.limiters.versions.next());
   call.limiters.policies.put(call.args[2], policy);
+  call.host.audit().note();
   call.reply.integer(1);
 }
 
@@ -119,6 +122,7 @@ void policy_override(Call& call) {
   const auto put = put_override(call.keys, &policy.overrides, *scope, override);
   if (!put) return call.reply.error(put.error());
   call.limiters.policies.put(call.args[2], policy);
+  call.host.audit().note();
   call.reply.status("OK");
 }
 
@@ -176,6 +180,7 @@ void policy_del(Call& call) {
   std::string text_before = before != nullptr ? policy_text(*before) : std::string();
   const bool erased = call.limiters.policies.erase(call.args[2]);
   if (erased) {
+    call.host.audit().note({.name = std::string(call.args[2]), .before = text_before});
     keep_history(call, static_cast<uint64_t>(call.limiters.versions.next()),
                  std::move(text_before));
   }
@@ -236,6 +241,7 @@ void policy_reload(Call& call) {
   std::vector<std::string> lines;
   for (const auto& [name, before, after] : *edits) {
     call.work().charge_entries(1);
+    if (!differs_only) call.host.audit().note({.name = name, .before = before, .after = after});
     if (!before.empty()) lines.push_back("- " + quote_word(name) + " " + before);
     if (!after.empty()) lines.push_back("+ " + quote_word(name) + " " + after);
   }
@@ -267,6 +273,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|set",
      .arity = -4,
      .flags = kWrites,
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name <count/period | algorithm | UNLIMITED | BLOCKED> [rate] [option value ...] "
@@ -280,6 +287,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|get",
      .arity = 3,
      .flags = kReads | kFast,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name",
@@ -290,6 +298,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|del",
      .arity = 3,
      .flags = kWrites | kFast,
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name",
@@ -301,6 +310,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|list",
      .arity = 2,
      .flags = kReads,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .summary = "Answers the names of all policies.",
@@ -309,6 +319,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|override",
      .arity = -6,
      .flags = kWrites | kDenyOom,
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name <KEY | PREFIX> text <limits | UNLIMITED | BLOCKED | DEL>",
@@ -321,6 +332,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|overrides",
      .arity = -3,
      .flags = kReads,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name [cursor]",
@@ -332,6 +344,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|stats",
      .arity = -2,
      .flags = kReads,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "[name]",
@@ -343,6 +356,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|history",
      .arity = 3,
      .flags = kReads,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name",
@@ -353,6 +367,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|reload",
      .arity = -2,
      .flags = kWrites | kDenyOom | kNoScript,
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "[DIFF]",
@@ -365,6 +380,7 @@ constexpr Command kRlPolicyCommands[] = {
     {.name = "rl.policy|help",
      .arity = 2,
      .flags = kLoading,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .summary = "Answers what the subcommands do.",

@@ -64,6 +64,7 @@ constexpr Command kRlReportCommands[] = {
     {.name = "rl.policy|report",
      .arity = -4,
      .flags = kWrites | kFast,
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .categories = "ratelimitadmin",
      .usage = "name <OK | FAIL> [LATENCY time]",

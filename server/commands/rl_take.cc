@@ -26,6 +26,8 @@ constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kFor
 void rl_take(Call& call) {
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
   if (!request) return call.reply.error(request.error());
+  if ((*request)->force) [[unlikely]]
+    call.host.audit().note();
   take(call, call.args[1], **request);
 }
 
@@ -67,6 +69,7 @@ void rl_mtake(Call& call) {
   const auto request =
       parse_request(call.args.subspan(2 + keys->size()), kTakesMany, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
+  if (request->force) call.host.audit().note();
   take_many(call, *keys, *request);
 }
 
@@ -89,6 +92,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -3,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
               "[HEADERS] [ONCHANGE mode]",
@@ -100,6 +104,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -2,
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
@@ -110,6 +115,7 @@ constexpr Command kRlTakeCommands[] = {
      .arity = -4,
      .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody | kTakes,
      .keys = {.numkeys = 1},
+     .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
               "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",

@@ -32,6 +32,7 @@ constexpr Command kRlWaitCommands[] = {
      .arity = -3,  // so that a missing TIMEOUT is asked for by its name
      .flags = kWrites | kBlocking | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD duration] [FULL] [HEADERS] "
               "[ONCHANGE mode]",
@@ -43,6 +44,7 @@ constexpr Command kRlWaitCommands[] = {
      .arity = -3,
      .flags = kWrites | kFast | kDenyOom | kWakesNobody | kTakes,
      .keys = {1, 1, 1},
+     .audit = Audit::kNo,
      .group = "ratelimit",
      .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",

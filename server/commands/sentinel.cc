@@ -231,6 +231,7 @@ constexpr Command kSentinelCommands[] = {
     {.name = "sentinel|failover",
      .arity = 3,
      .flags = kAdmin | kNoScript | kLoading,
+     .audit = Audit::kYes,
      .group = "connection",
      .usage = "master-name",
      .summary = "Makes a standby the shard's primary.",

@@ -98,7 +98,7 @@ void lolwut(Call& call) {
       "~~~~ ~~~~ ~~ ~ ___\n"
       "==============/    the river goes on, a little slower\n"
       "  weir " +
-      std::string(kWeirVersion) + "\n");
+      std::string(weir_version()) + "\n");
 }
 
 constexpr Command kServerCommandsCommands[] = {
@@ -113,6 +113,7 @@ constexpr Command kServerCommandsCommands[] = {
     {.name = "role",
      .arity = 1,
      .flags = kDangerous | kFast | kLoading | kNoScript,
+     .audit = Audit::kNo,
      .group = "server",
      .categories = "admin",
      .summary =

@@ -32,6 +32,7 @@ void no_modules(Call& call) { call.reply.error("ERR weir loads no modules"); }
 // Every row but its name, arity, usage, summary, version and function.
 constexpr Command of_replication(Command command, uint32_t flags) {
   command.flags = kAdmin | kNoScript | flags;
+  command.audit = Audit::kNo;
   command.group = "server";
   return command;
 }
@@ -40,6 +41,7 @@ constexpr uint32_t kModuleFlags = kAdmin | kNoScript | kNoAsyncLoading;
 
 constexpr Command of_modules(Command command, uint32_t flags) {
   command.flags = flags;
+  command.audit = Audit::kNo;
   command.group = "server";
   if (command.since.empty()) command.since = "4.0.0";
   return command;

@@ -45,6 +45,7 @@ void clock(Call& call) {
         "be "
         "reset");
   const int64_t dropped_ns = server_of(call).persistence().clock_keeper.reset();
+  call.host.audit().note();
   call.reply.map(2);
   call.reply.bulk("dropped_ms");
   call.reply.integer(dropped_ns / kNsPerMs);
@@ -149,6 +150,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|check",
      .arity = 2,
      .flags = kAdmin | kNoScript,
+     .audit = Audit::kNo,
      .group = "server",
      .summary = "Tells which members of the shard have another configuration or other users.",
      .since = "weir 0.1",
@@ -156,6 +158,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|clock",
      .arity = -2,
      .flags = kAdmin | kWrites | kNoScript | kNoMulti,
+     .audit = Audit::kIfNoted,
      .group = "server",
      .usage = "[RESET]",
      .summary =
@@ -172,6 +175,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|rejoin",
      .arity = 2,
      .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kYes,
      .group = "server",
      .summary = "Has a member that has stopped go on with a copy of another member's data.",
      .since = "weir 0.1",
@@ -179,6 +183,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|status",
      .arity = 2,
      .flags = kAdmin | kNoScript | kLoading,
+     .audit = Audit::kNo,
      .group = "server",
      .summary = "Tells how this server stands in its shard, and of the other members.",
      .since = "weir 0.1",
@@ -186,6 +191,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|switchover",
      .arity = 3,
      .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kYes,
      .group = "server",
      .usage = "node",
      .summary = "Makes another member the shard's primary, in place of this server.",
@@ -194,6 +200,7 @@ constexpr Command kWeirCommands[] = {
     {.name = "weir|takeover",
      .arity = 2,
      .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kYes,
      .group = "server",
      .summary = "Makes this server its shard's primary, whoever is.",
      .since = "weir 0.1",

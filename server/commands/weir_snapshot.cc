@@ -82,6 +82,7 @@ constexpr Command kWeirSnapshotCommands[] = {
     {.name = "weir|snapshot",
      .arity = -4,
      .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kNo,
      .group = "server",
      .usage = "<BEGIN id | READ id file offset length | END id>",
      .summary = "Gives another member of the shard a copy of this member's data, in pieces.",

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/os/log_format.h"
 #include "server/os/log_level.h"
 
 namespace weir::server {
@@ -186,6 +187,7 @@ struct Config {
 
   // Logging and process.
   LogLevel loglevel = LogLevel::kNotice;
+  LogFormat logformat = LogFormat::kText;
   std::string logfile;  // "": stderr
   std::string pidfile;  // "": none
   Supervision supervised = Supervision::kNo;

@@ -30,6 +30,7 @@ inline constexpr std::array<std::string_view, 3> kTlsAuthClients = {"no", "yes",
 inline constexpr std::array<std::string_view, 2> kTlsUsers = {"off", "CN"};
 inline constexpr std::array<std::string_view, 8> kLogLevels = {
     "trace", "debug", "verbose", "notice", "info", "warning", "error", "nothing"};
+inline constexpr std::array<std::string_view, 2> kLogFormats = {"text", "json"};
 
 template <auto field>
 constexpr Choice choice(std::span<const std::string_view> names) {

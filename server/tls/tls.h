@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/config/config.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
@@ -25,7 +26,7 @@ struct TlsMetrics {
 class Tls {
  public:
   // Reads the files anew. An error leaves what was there before.
-  Result<void, std::string> load(const Config& config);
+  Result<Reloaded, std::string> load(const Config& config);
   // Null before the first load().
   const std::shared_ptr<const TlsContext>& context() const { return context_; }
 
@@ -39,6 +40,7 @@ class Tls {
   static constexpr int64_t kWarnedS = 14 * kSPerDay;
 
   std::shared_ptr<const TlsContext> context_;
+  uint64_t digest_ = 0;  // of the files as they were read last
   std::string file_;
   int64_t look_again_s_ = 0;
 };

@@ -6,8 +6,6 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 #include "storage/rocks/rocks_internal.h"
 
@@ -20,41 +18,6 @@ constexpr int kFilterBitsPerKey = 10;
 constexpr int kLogOpenTablesMax = 32;
 // The least that a turn takes in the log, about: the lists of a memtable have room for as many.
 constexpr uint64_t kTurnBytesMin = 64;
-
-// True for lines that RocksDB logs at every creation and every write-back although nothing is
-// wrong: a new database's directory is not there yet, and a file that was written to be ingested
-// carries no identity.
-bool is_expected(std::string_view line) {
-  return line.find("dir NotFound") != std::string_view::npos ||
-         line.find("without unique ID to verify") != std::string_view::npos;
-}
-
-class RocksLogger : public rocksdb::Logger {
- public:
-  explicit RocksLogger(const RocksOptions& options)
-      : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(options.log) {}
-
-  using Logger::Logv;
-  void Logv(const char* format, va_list arguments) override {
-    Logv(rocksdb::InfoLogLevel::INFO_LEVEL, format, arguments);
-  }
-  void Logv(rocksdb::InfoLogLevel level, const char* format, va_list arguments) override {
-    if (!log_ || level < rocksdb::InfoLogLevel::WARN_LEVEL ||
-        level > rocksdb::InfoLogLevel::FATAL_LEVEL) {
-      return;
-    }
-    char line[1024];
-    std::vsnprintf(line, sizeof line, format, arguments);
-    if (is_expected(line)) return;
-    log_(level == rocksdb::InfoLogLevel::WARN_LEVEL ? RocksLogLevel::kWarning
-                                                    : RocksLogLevel::kError,
-         line);
-  }
-  void LogHeader(const char*, va_list) override {}
-
- private:
-  const std::function<void(RocksLogLevel, const std::string&)> log_;
-};
 
 rocksdb::Options common_options(const RocksOptions& options) {
   rocksdb::Options set;
@@ -78,10 +41,6 @@ rocksdb::Options common_options(const RocksOptions& options) {
 }
 
 }  // namespace
-
-std::shared_ptr<rocksdb::Logger> make_rocks_logger(const RocksOptions& options) {
-  return std::make_shared<RocksLogger>(options);
-}
 
 Status from_rocks(const rocksdb::Status& status, std::string_view what) {
   if (status.ok()) return {};

@@ -17,7 +17,8 @@ class Env;
 
 namespace weir::storage {
 
-enum class RocksLogLevel { kWarning, kError };
+// kDebug: nothing is wrong, or it was told within a minute.
+enum class RocksLogLevel { kDebug, kWarning, kError };
 
 // Descriptors: the state holds at most `open_tables_max` files open to read from. All else comes to
 // no more than kDescriptorsBesideTables: files being written, manifests, locks and folders of both
@@ -29,7 +30,7 @@ inline constexpr int kDescriptorsBesideTables = 128;
 
 struct RocksOptions {
   std::string directory;
-  // Receives RocksDB's own warnings and errors. Called from any thread.
+  // Receives RocksDB's own warnings and errors, a line each. Called from any thread.
   std::function<void(RocksLogLevel level, const std::string& message)> log = {};
   // The log's files on disk take about this much at most. At least 1 MiB.
   uint64_t wal_bytes_max = 64ull << 20;

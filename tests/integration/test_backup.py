@@ -169,7 +169,7 @@ class Page(BackupTest):
         server.call("RL.TAKE", "user:7", "FIXED", "10/1d", "COST", 3)
         lines = lines.replace("-p 6379", f"-p {server.port}").replace("--port 6379", f"--port {server.port}")
         lines = lines.replace("7443", str(restored)).replace("weir-server", harness.executable)
-        lines = re.sub(r"(?m)^(weir-(?:im|ex)port)", rf"{ROOT}/tools/\1", lines)
+        lines = re.sub(r"(?m)^(weir-(?:import|export|backup))", rf"{ROOT}/tools/\1", lines)
         started = re.search(r"(?m)^.*--dir restored &$", lines)[0]
         lines = lines.replace(started, started + f"""
 trap 'kill %1; wait' EXIT
@@ -178,7 +178,8 @@ until redis-cli -p {restored} PING; do sleep 0.1; done
         done = subprocess.run(
             ["bash", "-ec", lines + f"redis-cli -p {restored} RL.POLICY GET api\n"
              f"redis-cli -p {restored} RL.PEEK user:7 FIXED 10/1d COST 0"],
-            cwd=self.folder, timeout=harness.PATIENCE_S, capture_output=True, text=True, check=False)
+            cwd=self.folder, timeout=harness.PATIENCE_S, capture_output=True, text=True, check=False,
+            env={**os.environ, "WEIR_SERVER": harness.executable})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for text in ("all of it is whole", "restored to restored", "imported: 1 policies, ",
                      "GCRA 100/1m BURST 20", "\n10\n7\n"):

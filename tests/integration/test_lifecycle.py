@@ -17,13 +17,17 @@ class Units(harness.ServerTest):
     def test_systemd_finds_nothing_to_complain_of(self):
         if shutil.which("systemd-analyze") is None:
             self.skipTest("systemd-analyze is not installed (Debian: systemd)")
-        for unit, named in (("weir.service", "weir.service"),
-                            ("weir.weir@.service", "weir@a.service")):
+        for unit, named, exposed in (("weir.service", "weir.service", 20), ("weir.weir@.service", "weir@a.service", 20),
+                                     ("weir.weir-backup.service", "weir-backup.service", 60),
+                                     ("weir.weir-backup.timer", "weir-backup.timer", None)):
             with open(os.path.join(UNITS, unit), encoding="utf-8") as file:
                 text = file.read().replace("/usr/bin/weir-server", harness.executable)
+            text = text.replace("/usr/bin/weir-backup", os.path.join(UNITS, "../weir-backup"))
             path = self.write(named, text)
             for words in (["verify", "--man=no", path],
-                          ["security", "--offline=yes", "--threshold=20", path]):
+                          ["security", "--offline=yes", f"--threshold={exposed}", path]):
+                if words[0] == "security" and exposed is None:
+                    continue
                 done = subprocess.run(["systemd-analyze", *words], text=True, check=False,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
                 self.assertEqual(done.returncode, 0, done.stdout)

@@ -53,12 +53,12 @@ class Typed(harness.ServerTest):
 class Named(harness.ServerTest):
     def test_units_are_those_of_the_package(self):
         units = {path.name for path in (ROOT / "tools/debian").glob("weir.*service")}
-        self.assertEqual(units, {"weir.service", "weir.weir@.service"})
+        self.assertEqual(units, {"weir.service", "weir.weir@.service", "weir.weir-backup.service"})
         named = [line for line in indented() if line.startswith(("systemctl", "journalctl"))]
         self.assertGreater(len(named), 5)
         for line in named:
             self.assertRegex(line, r"^(systemctl (enable --now|reload|restart|status|edit)|"
-                                   r"journalctl -u) (weir|weir@\d+)( weir@\d+)*( -f)?$")
+                                   r"journalctl -u) (weir|weir@\d+|weir-backup\.timer|weir-backup)( weir@\d+)*( -f| -p warning)?$")
 
     def test_the_image_has_what_its_lines_name(self):
         image = (ROOT / "Dockerfile").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@ by the swap of one link, are read without a signal."""
 
 import os
 import shutil
+import signal
 import ssl
 import time
 
@@ -52,7 +53,7 @@ class Watch(harness.ServerTest):
             return subject["commonName"]
 
     def reloads(self, server):
-        return server.log().count("reload: tls: ")
+        return server.log().count("reload: policies-file: ")
 
     def test_a_swapped_link_brings_certificate_and_policies_at_once(self):
         server = self.start(watch_files="yes")
@@ -66,6 +67,20 @@ class Watch(harness.ServerTest):
         time.sleep(LATER_S)
         self.assertEqual(self.reloads(server), 1, server.log())
         self.assertIn(f"watch-files: {self.mount}/tls.crt has changed\n", server.log())
+
+    def test_a_signal_that_finds_nothing_new_says_nothing(self):
+        server = self.start()
+        before = len(server.log())
+        for _ in range(3):
+            server.send_signal(signal.SIGHUP)
+            self.assertEqual(server.call("PING"), "PONG")
+        self.put(policies="policy free 3/1h\n")  # the certificates are copies
+        server.send_signal(signal.SIGHUP)
+        harness.wait_until(lambda: self.reloads(server) == 1, "the file is read")
+        said = [line for line in server.log()[before:].splitlines() if "held for" not in line]
+        self.assertEqual(len(said), 2, said)
+        self.assertRegex(said[0], "info .*/policies: 1 policies, of which 1 are new or changed; 0 deleted$")
+        self.assertRegex(said[1], "info reload: policies-file: done$")
 
     def test_a_burst_is_read_once(self):
         server = self.start(watch_files="yes")

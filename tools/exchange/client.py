@@ -115,14 +115,22 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr)
 
 
-def parser_of(usage, *flags):
-    """The options that weir-export and weir-import share."""
+def connecting(usage):
+    """A parser of the options by which a program finds its weir."""
     parser = argparse.ArgumentParser(usage=usage)
-    for name in ("host", "cacert", "cert", "key", "user", "password-file", "match"):
+    for name in ("host", "cacert", "cert", "key", "user", "password-file"):
         parser.add_argument("--" + name, default="127.0.0.1" if name == "host" else None)
     parser.add_argument("--port", type=int, default=6379)
+    parser.add_argument("--tls", action="store_true")
+    return parser
+
+
+def parser_of(usage, *flags):
+    """The options that weir-export and weir-import share."""
+    parser = connecting(usage)
+    parser.add_argument("--match")
     parser.add_argument("--database", type=int)
-    for name in ("tls", "no-keys", "no-policies", *flags):
+    for name in ("no-keys", "no-policies", *flags):
         parser.add_argument("--" + name, action="store_true")
     parser.add_argument("file")
     return parser
@@ -130,7 +138,11 @@ def parser_of(usage, *flags):
 
 def run(usage, flag, work):
     """The exit code of work(options, client). What goes wrong is one line."""
-    options = parser_of(usage, flag).parse_args()
+    return run_with(parser_of(usage, flag), work)
+
+
+def run_with(parser, work):
+    options = parser.parse_args()
     try:
         return work(options, Client(options))
     except (Failure, OSError) as failure:

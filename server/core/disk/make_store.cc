@@ -18,11 +18,8 @@ storage::RocksOptions rocks_options(const Config& config, int open_tables_max) {
   options.direct_reads = config.direct_reads;
   options.expired_compaction_interval_s = config.expired_compaction_interval_s;
   options.log = [](storage::RocksLogLevel level, const std::string& message) {
-    if (level == storage::RocksLogLevel::kError) {
-      log_error("rocksdb: {}", message);
-    } else {
-      log_warning("rocksdb: {}", message);
-    }
+    constexpr EventLevel kLevels[] = {EventLevel::kDebug, EventLevel::kWarning, EventLevel::kError};
+    log_event(kLevels[static_cast<size_t>(level)], "rocksdb: {}", message);
   };
   return options;
 }

@@ -160,7 +160,7 @@ void write_histograms(Server& server, MetricWriter& out) {
 }
 
 void write_facts(Server& server, MetricsText& out) {
-  out.fact({"build_info", "The version that runs."}, {"version", kWeirVersion});
+  out.fact({"build_info", "The version that runs."}, {"version", weir_version()});
   out.fact({"limiting_info", "Whether limiters deny: on, shadow or off."},
            {"limiting", limiting_name(server.limiters().limiting)});
   MetricWriter& metrics = out;

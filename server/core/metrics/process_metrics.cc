@@ -93,8 +93,8 @@ void write_server_section(Server& server, MetricWriter& out) {
   out.text({"redis_version", "The version of Redis whose protocol is spoken."}, kRedisVersion);
   out.absent("redis_git_sha1", "00000000");
   out.absent({"redis_git_dirty"});
-  out.absent("redis_build_id", kWeirVersion);
-  out.text({"weir_version", "The version of weir."}, kWeirVersion);
+  out.absent("redis_build_id", weir_version());
+  out.text({"weir_version", "The version of weir."}, weir_version());
   out.absent("redis_mode", config.cluster_enabled ? "cluster" : "standalone");
   out.text({"os", "The operating system."}, system_name());
   out.text({"arch_bits", "Bits of an address."}, std::to_string(sizeof(void*) * 8));

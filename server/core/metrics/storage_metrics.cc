@@ -105,7 +105,7 @@ void write_persistence_section(Server& server, MetricWriter& out) {
 }
 
 void write_weir_section(Server& server, MetricWriter& out) {
-  out.text({"weir_version", "The version of weir."}, kWeirVersion);
+  out.text({"weir_version", "The version of weir."}, weir_version());
   out.text({"storage", "Where the state is kept."}, option_text(server, "storage"));
   out.text({"durability", "When the log is synced."}, option_text(server, "durability"));
   out.text({"storage_failure_policy", "What a failure of the disk does."},

@@ -227,18 +227,21 @@ Result<void, std::string> Cluster::open() {
   if (!on()) return {};
   if (const auto alone = look_at_databases(); !alone) return alone;
   if (const auto read = read_node(); !read) return read;
-  auto served = reload();
-  opened_ = served.ok();
-  return served;
+  const auto served = reload();
+  if (!served) return served.error();
+  opened_ = true;
+  return {};
 }
 
-Result<void, std::string> Cluster::reload() {
+Result<Reloaded, std::string> Cluster::reload() {
   auto topology = read_topology();
   if (!topology) return topology.error();
   const auto me = find_me(*topology);
   if (!me) return me.error();
-  if (const auto may = check_may_serve(*topology, *me); !may) return may;
-  return serve(std::move(*topology), *me);
+  if (const auto may = check_may_serve(*topology, *me); !may) return may.error();
+  if (opened_ && *me == me_ && topology->digest() == topology_.digest()) return Reloaded::kSame;
+  if (const auto served = serve(std::move(*topology), *me); !served) return served.error();
+  return Reloaded::kNew;
 }
 
 std::string Cluster::id_of(size_t owner) const {

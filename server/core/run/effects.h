@@ -8,8 +8,9 @@
 //
 // Invariants
 // 1. A command that will be run again leaves nothing: drop().
-// 2. A command that has failed leaves no message, because it would tell of what was taken back:
-//    drop_messages(). It has run, so what was counted and shown of it stays.
+// 2. A command that has failed leaves no message and no line of the audit, because they would tell
+//    of what was taken back: drop_messages(). It has run, so what was counted and shown of it
+//    stays.
 // 3. Of a transaction all commands can be taken back, the first as the last.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "server/core/clients/messages.h"
+#include "server/core/run/audit_trail.h"
 #include "server/core/run/command_counts.h"
 #include "server/limiter/counts/verdict_counts.h"
 #include "server/limiter/take/limiters.h"
@@ -29,6 +31,7 @@ class Effects {
   // A place in what each of their owners keeps.
   struct Savepoint {
     size_t message = 0;
+    size_t audit = 0;
     Monitors::Savepoint monitor;
     size_t nested = 0;
     uint64_t slow = 0;
@@ -40,8 +43,8 @@ class Effects {
     VerdictCounts::Values verdicts;
   };
 
-  Effects(Messages* messages, Limiters* limiters, Report* report)
-      : messages_(*messages), limiters_(*limiters), report_(*report) {}
+  Effects(Messages* messages, Limiters* limiters, Report* report, AuditTrail* audit)
+      : messages_(*messages), limiters_(*limiters), report_(*report), audit_(*audit) {}
 
   // A command begins, which is no part of another.
   void begin() {
@@ -58,17 +61,15 @@ class Effects {
   // Takes note of metrics that are about to count a command inside the running one.
   void note(CommandMetrics* metrics);
 
-  void drop_messages() { messages_.pubsub().drop_after(begin_.message); }
+  void drop_messages() { drop_messages_after(begin_); }
   void drop_verdicts() { limiters_.verdicts.take_back(); }
   void drop();
 
   Beginning here() const {
     return {.savepoint = savepoint(), .verdicts = limiters_.verdicts.values()};
   }
-  // Drops the messages since then.
-  void drop_messages_after(const Beginning& beginning) {
-    messages_.pubsub().drop_after(beginning.savepoint.message);
-  }
+  // Drops the messages since then, and lines of the audit.
+  void drop_messages_after(const Beginning& beginning) { drop_messages_after(beginning.savepoint); }
   // From now on the running command's effects are all since then. `drops_verdicts`: without the
   // verdicts, which are dropped at once.
   void reach_back_to(const Beginning& beginning, bool drops_verdicts) {
@@ -84,8 +85,13 @@ class Effects {
     int64_t timed_ns;
     uint64_t rejected, failed;
   };
+  void drop_messages_after(const Savepoint& savepoint) {
+    messages_.pubsub().drop_after(savepoint.message);
+    audit_.drop_after(savepoint.audit);
+  }
   Savepoint savepoint() const {
     return {.message = messages_.pubsub().savepoint(),
+            .audit = audit_.savepoint(),
             .monitor = messages_.monitors().savepoint(),
             .nested = nested_.size(),
             .slow = report_.slow_log.savepoint(),
@@ -96,6 +102,7 @@ class Effects {
   Messages& messages_;
   Limiters& limiters_;
   Report& report_;
+  AuditTrail& audit_;
   Savepoint begin_;  // of the running command
   std::vector<NestedBefore> nested_;
   uint64_t command_ = 0;  // counts commands, also those of a transaction

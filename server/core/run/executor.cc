@@ -1,5 +1,6 @@
 #include "server/core/run/executor.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -49,7 +50,8 @@ Executor::Executor(const ExecutorNeeds& needs)
                .clock = needs.clock,
                .timeline = needs.timeline,
                .report = needs.report}),
-      running_(needs, &counts_),
+      audit_trail_(&needs.host->audit(), needs.clock),
+      running_(needs, &counts_, &audit_trail_),
       waiting_sessions_(needs, &running_, cluster_.get()) {}
 
 Executor::~Executor() = default;
@@ -247,6 +249,7 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool was_looked_up = outer_ == nullptr && needs_.busy->current() == nullptr;
   const int64_t begin_ns = counts_.begin_ns(timed, was_looked_up);
+  const size_t reply_begin = reply.buffer()->size();
   const Command* const outer = std::exchange(outer_, &command);
   if (needs_.messages->tracking().any()) {
     needs_.messages->tracking().follow(
@@ -255,7 +258,9 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
     running_.attempt(session, reply, [&] { command.run(call); });
   }
   outer_ = outer;
-  if (call.keys.failure().is_retry()) return;  // as if it had not run
+  if (call.keys.failure().is_retry()) return needs_.host->audit().clear();  // as if it had not run
+  if (must_audit(command)) [[unlikely]]
+    audit(call, reply_begin);
   counts_.note_end(call, &metrics, within(), timed, begin_ns);
   if (is_monitored && !command.has(kSkipMonitor | kAdmin))
     needs_.messages->monitors().show(call, within() == Within::kScript);
@@ -263,6 +268,13 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   if (wrote && !command.has(kWakesNobody) && !needs_.waiting->empty()) {
     signal_keys(session, command, args);
   }
+}
+
+void Executor::audit(const Call& call, size_t reply_begin) {
+  const std::string_view written = *call.reply.buffer();
+  const bool failed = written.substr(std::min(reply_begin, written.size())).starts_with('-');
+  if (failed || !call.keys.failure().ok()) return needs_.host->audit().clear();
+  audit_trail_.note(call, within());
 }
 
 Within Executor::within() const {

@@ -19,6 +19,7 @@
 #include "server/command/command.h"
 #include "server/command/command_table.h"
 #include "server/core/run/admission.h"
+#include "server/core/run/audit_trail.h"
 #include "server/core/run/command_counts.h"
 #include "server/core/run/executor_needs.h"
 #include "server/core/run/running_command.h"
@@ -50,10 +51,16 @@ class Executor {
   void roll_back() { running_.roll_back(); }
 
   const CommandTable& table() const { return *needs_.commands; }
+  // What is told of those that change settings.
+  AuditTrail& audit_trail() { return audit_trail_; }
   // Which requests are this server's, and whose the others are.
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
   bool is_running() const { return outer_ != nullptr; }
+  // Answers the name of the innermost one, or "". May be called in a signal handler.
+  std::string_view running_name() const {
+    return outer_ == nullptr ? std::string_view() : outer_->name;
+  }
   const CommandMetrics& metrics(const Command& command) const { return counts_.of(command); }
   void reset_metrics() { counts_.reset(); }
   // Counts the error of a command that has run, or of one that was refused (null: there is no such
@@ -70,6 +77,12 @@ class Executor {
   // Does what execute() does, for other sessions while a script runs long, whose command has not
   // ended.
   void execute_while_busy(Session& session, const Command* command, Args args);
+  // A command whose row says so, or that has noted a change, is told if it has not failed.
+  bool must_audit(const Command& command) const {
+    return command.audit == Audit::kYes ||
+           (command.audit == Audit::kIfNoted && !needs_.host->audit().empty());
+  }
+  void audit(const Call& call, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
   const Command* resolve(Args args);
@@ -81,6 +94,7 @@ class Executor {
   std::unique_ptr<Cluster> cluster_;
   Admission admission_;
   CommandCounts counts_;
+  AuditTrail audit_trail_;
   RunningCommand running_;
   WaitingSessions waiting_sessions_;
   const Command* recent_ = nullptr;  // the last row found by its name alone

@@ -55,22 +55,24 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
   if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
-  log_info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
-           edits.size() - static_cast<size_t>(deleted), deleted);
+  if (!edits.empty())
+    log_info("{}: {} policies, of which {} are new or changed; {} deleted", path, lines->size(),
+             edits.size() - static_cast<size_t>(deleted), deleted);
   return edits;
 }
 
-Result<void, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                        const StorageHealth& health) {
+Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                            const StorageHealth& health) {
   storage::Keyspace& keys = *needs.keys;
-  if (needs.config->policies_file.empty() || keys.options().follows) return {};
+  if (needs.config->policies_file.empty() || keys.options().follows) return Reloaded::kSame;
   if (!keys.usable() || health.writes_denied()) {
-    return "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again";
+    return std::string(
+        "the disk takes no writes; RL.POLICY RELOAD reads the file when it does again");
   }
   keys.running().begin_command(needs.timeline->now_ns());
   const auto edits = reload_policies(needs, {.user = std::string(kNobody), .apply = true});
   if (!edits) return without_code(edits.error());
-  if (keys.failure().ok()) return {};
+  if (keys.failure().ok()) return edits->empty() ? Reloaded::kSame : Reloaded::kNew;
   keys.running().roll_back();
   return keys.failure().message();
 }

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "server/limiter/policy/policies_file.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
@@ -41,7 +42,7 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
                                                              const PoliciesReload& how);
 
 // Applies the file, if the option is set, in a command of its own between turns.
-Result<void, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                        const StorageHealth& health);
+Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
+                                                            const StorageHealth& health);
 
 }  // namespace weir::server

@@ -7,9 +7,11 @@ namespace weir::server {
 std::vector<Reload::Outcome> Reload::run() const {
   std::vector<Outcome> outcomes;
   for (const auto& [name, act, files] : participants_) {
-    Result<void, std::string> read = act();
-    if (read) {
+    Result<Reloaded, std::string> read = act();
+    if (read && *read == Reloaded::kNew) {
       log_info("reload: {}: done", name);
+    } else if (read) {
+      log_debug("reload: {}: as it was", name);
     } else {
       log_error("reload: {}: failed, going on with what was there: {}", name, read.error());
     }

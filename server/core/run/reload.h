@@ -14,25 +14,27 @@
 
 #include "base/result.h"
 #include "server/os/file_watch.h"
+#include "server/os/reloaded.h"
 
 namespace weir::server {
 
 class Reload {
  public:
   // Reads again; an error says in one line why what was there before stays in use.
-  using Act = std::function<Result<void, std::string>()>;
+  using Act = std::function<Result<Reloaded, std::string>()>;
   // Answers the paths of the files that it reads, as they are set now.
   using Files = std::function<FileWatch::Paths()>;
   struct Outcome {
     std::string name;
-    Result<void, std::string> read;
+    Result<Reloaded, std::string> read;
   };
 
   // Adds a participant; its name says in the log what is read. One without files is not watched.
   void add(std::string name, Act act, Files files = {}) {
     participants_.push_back({std::move(name), std::move(act), std::move(files)});
   }
-  // Tries all participants, and writes a line for each into the log.
+  // Tries all participants, and writes a line into the log for each that has found something new or
+  // has failed.
   std::vector<Outcome> run() const;
   // The same if files have changed since they were looked at first; to be called from time to time.
   void run_if_changed(int64_t steady_ns);

@@ -10,8 +10,10 @@
 
 namespace weir::server {
 
-RunningCommand::RunningCommand(const ExecutorNeeds& needs, CommandCounts* counts)
-    : needs_(needs), counts_(*counts), effects_(needs.messages, needs.limiters, needs.report) {}
+RunningCommand::RunningCommand(const ExecutorNeeds& needs, CommandCounts* counts, AuditTrail* audit)
+    : needs_(needs),
+      counts_(*counts),
+      effects_(needs.messages, needs.limiters, needs.report, audit) {}
 
 void RunningCommand::begin(int64_t now_ns) {
   needs_.messages->publish_own_events();

@@ -18,7 +18,7 @@ namespace weir::server {
 
 class RunningCommand {
  public:
-  RunningCommand(const ExecutorNeeds& needs, CommandCounts* counts);
+  RunningCommand(const ExecutorNeeds& needs, CommandCounts* counts, AuditTrail* audit);
 
   void begin(int64_t now_ns);
   // The next command of a transaction begins.

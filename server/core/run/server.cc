@@ -43,6 +43,14 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
 }
 
+// The audit ends with `nothing`, which is told while it can be.
+void apply_log_level(LogLevel level) {
+  if (level == LogLevel::kNothing)
+    log_always(EventLevel::kWarning,
+               "loglevel is nothing: this is the last line, of the audit, too", {});
+  set_log_level(level);
+}
+
 // The files of tls-* that are in use.
 std::vector<std::string> tls_files(const Config& config) {
   std::vector<std::string> paths;
@@ -60,7 +68,7 @@ struct OptionEffect {
 };
 
 constexpr OptionEffect kOptionEffects[] = {
-    {"loglevel", [](Server& server) { set_log_level(server.config().loglevel); }},
+    {"loglevel", [](Server& server) { apply_log_level(server.config().loglevel); }},
     {"notify-keyspace-events",
      [](Server& server) {
        server.messages().set_event_classes(server.config().notify_keyspace_events);
@@ -68,7 +76,11 @@ constexpr OptionEffect kOptionEffects[] = {
     {"requirepass",
      [](Server& server) { server.acl().set_default_password(server.config().requirepass); }},
     {"acl-pubsub-default", [](Server& server) { server.acl().set_pubsub_default(); }},
-    {"limiting", [](Server& server) { apply_limiting(server.config(), &server.limiters()); }},
+    {"limiting",
+     [](Server& server) {
+       apply_limiting(server.config(), &server.limiters());
+       if (server.config().limiting == Limiting::kOn) log_warning("limiting is on again");
+     }},
     {"tracking-table-max-keys", [](Server& server) { server.messages().tracking().limit_keys(); }}};
 
 }  // namespace
@@ -226,27 +238,27 @@ Result<Session*, std::string> Server::connect(Peer peer) {
   return session;
 }
 
-Result<void, std::string> Server::read_policies() {
+Result<Reloaded, std::string> Server::read_policies() {
   const PoliciesNeeds needs{.config = &config_,
                             .limiters = &limiters_,
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
   auto read = reload_policies_between_turns(needs, persistence_.health);
-  if (read) waiting_.signal_all();  // no command has run that would have
+  if (read && *read == Reloaded::kNew) waiting_.signal_all();  // no command has run that would have
   return read;
 }
 
-Result<void, std::string> Server::reload_topology() {
+Result<Reloaded, std::string> Server::reload_topology() {
   if (!keys_.usable()) return std::string("the data cannot be read");
   keys_.running().begin_command(timeline_.now_ns());
   Cluster& cluster = executor_.cluster();
-  if (auto read = cluster.reload(); !read) return read;
+  if (auto read = cluster.reload(); !read || *read == Reloaded::kSame) return read;
   waiting_.end_moved(
       [&](Waiter& waiter) { return cluster.is_moved(*waiter.command, waiter.arguments()); });
   messages_.pubsub().end_moved(
       [&](std::string_view channel) { return cluster.is_moved(hash_slot(channel)); });
-  return {};
+  return Reloaded::kNew;
 }
 
 void Server::disconnect(Session* session) {
@@ -296,6 +308,7 @@ void Server::end_turn() {
   if (sessions_.bounds().exceeded()) sessions_.bounds().evict();  // the shared names have grown
   session_service_.deliver_messages();
   turn_.end();
+  executor_.audit_trail().end_turn(report_.stats.turns_failed);
   work_a_slice();
   sessions_.holds().end_turn(keys_.running().dirty_bytes().too_much());
   session_service_.note_pressure();
@@ -347,6 +360,7 @@ void Server::tick() {
   persistence_.checkpoints.advance();
   sessions_.tls().look_at_the_end(clock_.wall_ns() / kNsPerS);
   look_at_files();
+  executor_.audit_trail().tick();
   report_.sample_rates();
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);

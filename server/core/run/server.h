@@ -115,8 +115,8 @@ class Server final : public CallHost {
   void work_a_slice();
   void drop_overrides();
   void look_at_files();
-  Result<void, std::string> read_policies();
-  Result<void, std::string> reload_topology();
+  Result<Reloaded, std::string> read_policies();
+  Result<Reloaded, std::string> reload_topology();
 
   Config config_;
   Clock& clock_;

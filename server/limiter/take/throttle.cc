@@ -21,6 +21,7 @@ Result<Verdict, ErrorReplied> give_back(Call& call, std::string_view key,
   const Verdict verdict =
       algorithms::refund(held.limit, held.state, {.now_ns = call.now_ns, .permits = permits});
   if (verdict.changed || limiter->parameters_changed()) limiter->save();
+  call.host.audit().note();
   return verdict;
 }
 

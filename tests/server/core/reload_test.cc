@@ -42,21 +42,22 @@ std::vector<std::string> told(const std::vector<Reload::Outcome>& outcomes) {
   return lines;
 }
 
-TEST(Reload, TriesAllInTheirOrderAndLogsALineForEach) {
+TEST(Reload, TriesAllInTheirOrderAndLogsWhatIsNew) {
   const LogLines log;
   Reload reload;
   std::string order;
-  const auto participant = [&order](char name, Result<void, std::string> read) {
+  const auto participant = [&order](char name, Result<Reloaded, std::string> read) {
     return [&order, name, read = std::move(read)] {
       order += name;
       return read;
     };
   };
-  reload.add("a", participant('a', {}));
-  reload.add("b", participant('b', "no such file"));
-  reload.add("c", participant('c', {}));
-  EXPECT_THAT(told(reload.run()), ElementsAre("a", "b: no such file", "c"));
-  EXPECT_EQ(order, "abc");
+  reload.add("a", participant('a', Reloaded::kNew));
+  reload.add("b", participant('b', std::string("no such file")));
+  reload.add("c", participant('c', Reloaded::kNew));
+  reload.add("d", participant('d', Reloaded::kSame));
+  EXPECT_THAT(told(reload.run()), ElementsAre("a", "b: no such file", "c", "d"));
+  EXPECT_EQ(order, "abcd");
   EXPECT_EQ(log.text(),
             "info reload: a: done\n"
             "error reload: b: failed, going on with what was there: no such file\n"
@@ -70,9 +71,9 @@ TEST(Reload, WhenFilesChangeAllAreTried) {
   std::ofstream(path) << "1";
   Reload reload;
   int runs = 0;
-  const auto act = [&runs]() -> Result<void, std::string> {
+  const auto act = [&runs]() -> Result<Reloaded, std::string> {
     ++runs;
-    return {};
+    return Reloaded::kNew;
   };
   reload.add("a", act);
   reload.add("b", act, [path] { return FileWatch::Paths{path}; });
@@ -98,8 +99,11 @@ TEST(Reload, ReopensTheLogOfAServer) {
   const TemporaryFolder folder;
   const std::string path = folder.path + "/weir.log";
   ASSERT_TRUE(start_log(path, LogLevel::kWarning));
+  EXPECT_EQ(*server->reload().run()[0].read, Reloaded::kSame);
   ASSERT_EQ(::rename(path.c_str(), (path + ".1").c_str()), 0);
-  EXPECT_THAT(told(server->reload().run()), ElementsAre("log"));
+  const auto outcomes = server->reload().run();
+  EXPECT_THAT(told(outcomes), ElementsAre("log"));
+  EXPECT_EQ(*outcomes[0].read, Reloaded::kNew);
   EXPECT_EQ(::access(path.c_str(), F_OK), 0);
   ASSERT_TRUE(start_log("", LogLevel::kNothing));
 }
