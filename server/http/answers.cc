@@ -5,6 +5,8 @@
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/page.h"
+#include "server/http/v1/endpoints.h"
+#include "server/http/v1/problem.h"
 
 namespace weir::server::http {
 namespace {
@@ -80,7 +82,9 @@ Answer answer(Server& server, const Question& question, ListenerKind listener) {
     if (page.path != path) continue;
     return only_reads(question) ? page.answer(server, question) : wrong_method();
   }
-  return {.status = 404, .body = "there is no such page; there are" + paths + "\n"};
+  const std::string none = "there is no such page; there are" + paths;
+  if (!watches && path.starts_with(kV1)) return problem_answer(404, none);
+  return {.status = 404, .body = none + "\n"};
 }
 
 }  // namespace weir::server::http

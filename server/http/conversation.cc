@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/heap_bytes.h"
 #include "resp/value.h"
 #include "server/acl/acl.h"
@@ -10,11 +11,11 @@
 #include "server/http/credentials.h"
 #include "server/http/json.h"
 #include "server/http/page.h"
+#include "server/http/v1/problem.h"
 
 namespace weir::server::http {
 namespace {
 
-constexpr std::string_view kTakePath = "/v1/take";
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
@@ -118,7 +119,7 @@ void Conversation::read_request() {
   // The gate uses no body: it does not wait for the rest, which is thrown away.
   is_refused_ = progress != Progress::kDone;
   if (progress == Progress::kRefused) {
-    answer(reader_.refusal());
+    answer(refusal());
   } else {
     ask();
   }
@@ -136,10 +137,19 @@ bool Conversation::is_paused() const {
   return stage_ == Stage::kAsked && session_.hold() == Hold::kPause && input_.size() < kReadBytes;
 }
 
+bool Conversation::asks_v1() const {
+  return listener_ == ListenerKind::kRequests && Calls::has(reader_.request().path());
+}
+
+Answer Conversation::refusal() const {
+  const Answer& refused = reader_.refusal();
+  return asks_v1() ? problem_answer(refused.status, trimmed(refused.body)) : refused;
+}
+
 void Conversation::ask() {
   const Request& request = reader_.request();
   if (listener_ == ListenerKind::kRequests && is_gate(request)) return ask_gate();
-  if (listener_ == ListenerKind::kRequests && request.path() == kTakePath) return ask_take();
+  if (asks_v1()) return ask_v1();
   if (listener_ == ListenerKind::kMetrics && request.path() == kPagePath) return ask_page();
   const std::string accept = combined(request.fields, "Accept").value_or("");
   const std::string authorization = combined(request.fields, "Authorization").value_or("");
@@ -152,22 +162,23 @@ void Conversation::ask() {
                       listener_));
 }
 
-void Conversation::ask_take() {
-  question_ = Question::kTake;
+void Conversation::ask_v1() {
+  question_ = Question::kCalls;
   const Request& request = reader_.request();
+  const std::string path(request.path());
   if (request.method != "POST") {
-    return answer(
-        {.status = 405, .fields = {{"Allow", "POST"}}, .body = "the method of /v1/take is POST\n"});
+    Answer wrong = problem_answer(405, "the method of " + path + " is POST");
+    wrong.fields = {{"Allow", "POST"}};
+    return answer(wrong);
   }
   // Only a browser sends it: a page of somebody else's, to a weir on its reader's machine.
   if (combined(request.fields, "Origin"))
-    return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
+    return answer_error("DENIED " + path +
+                        " is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
-  const auto parameters = parameters_of_json(request.body);
-  if (!parameters) return answer_error(parameters.error());
-  const auto words = take_words(*parameters);
-  if (!words) return answer_error(words.error());
+  const auto words = calls_.read(path, request.body);
+  if (!words) return answer(problem_answer(words.error().line(), words.error().at));
   run(*words);
 }
 
@@ -234,13 +245,13 @@ void Conversation::run(const std::vector<std::string>& words) {
 // The session's queue calls it when the turn is committed and, with `durability always`, synced.
 void Conversation::on_reply(std::string_view bytes) {
   if (question_ == Question::kPage) return on_page_reply(bytes);
+  if (question_ == Question::kCalls) return answer(calls_.answer_to(bytes));
   resp::Value reply;
   size_t consumed = 0;
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
     return answer_error(kNoReply);
   if (reply.is_error()) return answer_error(reply.text);
-  if (question_ == Question::kGate) return answer(gate_answer(reply, terms_));
-  answer({.content_type = kJson, .body = json_of(reply)});
+  answer(gate_answer(reply, terms_));
 }
 
 void Conversation::on_page_reply(std::string_view bytes) {
@@ -263,6 +274,7 @@ void Conversation::answer_error(std::string_view error) {
     clients_.note_gate_error(error);
     return answer(gate_error(error, terms_));
   }
+  if (question_ == Question::kCalls) return answer(problem_answer(error));
   Answer refused = error_answer(error);
   refused.content_type = kJson;
   refused.body = json_of_error(error);

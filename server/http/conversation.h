@@ -1,6 +1,7 @@
 // A client that speaks HTTP: its requests become commands of its session, and their replies
 // answers. It knows no socket; a connection moves its bytes. What may be asked depends on the port:
-// verdicts by http-port, and by metrics-port what those ask who watch (answers.h, page.h).
+// verdicts and policies by http-port (v1/calls.h, gate.h), and by metrics-port what those ask who
+// watch (answers.h, page.h).
 //
 //     silent -> begun -> asked -> answering -> silent ...
 //                  |                 |
@@ -36,6 +37,7 @@
 #include "server/http/clients.h"
 #include "server/http/gate.h"
 #include "server/http/request_reader.h"
+#include "server/http/v1/calls.h"
 #include "server/session/input_buffer.h"
 #include "server/session/protocol_adapter.h"
 
@@ -78,7 +80,7 @@ class Conversation final : public ProtocolAdapter {
   static constexpr size_t kReadBytes = 16 << 10;
 
   enum class Stage : uint8_t { kSilent, kBegun, kAsked, kAnswering, kDraining };
-  enum class Question : uint8_t { kTake, kGate, kPage };
+  enum class Question : uint8_t { kCalls, kGate, kPage };
 
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
   // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
@@ -88,8 +90,10 @@ class Conversation final : public ProtocolAdapter {
   void enter(Stage stage);
   void read_request();
   RequestReader::Progress read_on();
+  Answer refusal() const;
+  bool asks_v1() const;
   void ask();
-  void ask_take();
+  void ask_v1();
   void ask_gate();
   void ask_page();
   bool log_in();
@@ -115,7 +119,8 @@ class Conversation final : public ProtocolAdapter {
   size_t drained_ = 0;
   Pace pace_;
   Stage stage_ = Stage::kSilent;
-  Question question_ = Question::kTake;
+  Question question_ = Question::kCalls;
+  Calls calls_;                                     // of /v1/
   GateTerms terms_;                                 // of the question to the gate
   std::vector<std::vector<std::string>> commands_;  // of the page
   size_t next_ = 0;                                 // of them

@@ -71,6 +71,7 @@ void RequestReader::reset() {
 
 RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view why) {
   refusal_ = {.status = status, .body = "the request was refused: " + std::string(why) + "\n"};
+  show_request();
   return Progress::kRefused;
 }
 

@@ -36,7 +36,8 @@ class RequestReader {
   // used; those that were not come again with the next call. REQUIRES: neither done nor refused.
   Progress read(std::string_view bytes, size_t* used);
 
-  // Valid until read() or reset() is called.
+  // Valid until read() or reset() is called. Of a refused request it holds what was read, as far as
+  // its path.
   const Request& request() const { return request_; }
   const Answer& refusal() const { return refusal_; }
   // What the reader takes beside its own members.

@@ -1,0 +1,38 @@
+"""/v1/ by curl: the examples of docs/http.md."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import harness
+from http_fixture import PAGE, Http
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+
+import transcripts  # noqa: E402
+
+class Page(Http):
+    def test_the_examples_are_what_curl_shows(self):
+        if shutil.which("curl") is None:
+            self.skipTest("curl is not installed")
+        self.start()
+        words, began, examples = {}, time.monotonic(), 0
+        for block in re.findall(r"(?ms)^```console\n(.*?)^```", PAGE.read_text()):
+            for command, expected in re.findall(r"(?m)^\$ (curl .*)\n(.*)$", block):
+                examples += 1
+                command = transcripts.known(command, words).replace("7080", str(self.http_port))
+                shown = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=60,
+                                       check=True).stdout.rstrip("\n")
+                passed_ms = (time.monotonic() - began) * 1000
+                with self.subTest(command=command):
+                    self.assertTrue(transcripts.line_fits(expected, shown, words, passed_ms),
+                                    f"\n{expected}\n{shown}")
+        self.assertGreater(examples, 4)
+
+
+if __name__ == "__main__":
+    harness.main()
