@@ -177,9 +177,12 @@ void Conversation::ask_v1() {
                         " is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
-  const auto words = calls_.read(path, request.body);
-  if (!words) return answer(problem_answer(words.error().line(), words.error().at));
-  run(*words);
+  if (const auto read = calls_.read(path, request.body); !read)
+    return answer(problem_answer(read.error().line(), read.error().at));
+  server_.work().charge_entries(kRequestUnits * (calls_.commands().size() - 1));
+  enter(Stage::kAsked);
+  for (const auto& words : calls_.commands())
+    submit(words, [this](std::string_view reply) { on_call_reply(reply); });
 }
 
 void Conversation::ask_gate() {
@@ -237,15 +240,23 @@ bool Conversation::log_in() {
 }
 
 void Conversation::run(const std::vector<std::string>& words) {
-  const std::vector<std::string_view> args(words.begin(), words.end());
   enter(Stage::kAsked);
-  session_.submit(args, [this](std::string_view reply) { on_reply(reply); });
+  submit(words, [this](std::string_view reply) {
+    question_ == Question::kPage ? on_page_reply(reply) : on_gate_reply(reply);
+  });
 }
 
-// The session's queue calls it when the turn is committed and, with `durability always`, synced.
-void Conversation::on_reply(std::string_view bytes) {
-  if (question_ == Question::kPage) return on_page_reply(bytes);
-  if (question_ == Question::kCalls) return answer(calls_.answer_to(bytes));
+void Conversation::submit(const std::vector<std::string>& words, ReplySink sink) {
+  const std::vector<std::string_view> args(words.begin(), words.end());
+  session_.submit(args, std::move(sink));
+}
+
+// The session's queue calls these when the turn is committed and, with `durability always`, synced.
+void Conversation::on_call_reply(std::string_view bytes) {
+  if (calls_.take_reply(bytes)) answer(calls_.take_answer());
+}
+
+void Conversation::on_gate_reply(std::string_view bytes) {
   resp::Value reply;
   size_t consumed = 0;
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
@@ -297,7 +308,7 @@ void Conversation::answer(const Answer& answer) {
 size_t Conversation::memory_bytes() const {
   size_t bytes = block_bytes(sizeof(*this)) + reader_.memory_bytes() +
                  block_bytes(input_.capacity()) + heap_bytes(output_) + heap_bytes(replies_) +
-                 heap_bytes(commands_);
+                 heap_bytes(commands_) + calls_.memory_bytes();
   for (const auto& words : commands_) bytes += heap_bytes(words);
   return bytes;
 }

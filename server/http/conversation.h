@@ -18,12 +18,13 @@
 //    the order of requests, and a turn answers one request of a connection.
 // 2. A request runs as the user whom its credentials name, or if it names none as the user whom a
 //    new session has; nothing is left of the request before it.
-// 3. It holds at most kRequestBytesMax and what one read brings.
+// 3. It holds at most kRequestBytesMax, or what a batch may be, and what one read brings.
 // 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since to
 //    close at once would take the answer back from the client.
 // 5. A turn's bound in time sees every request, also one that runs no command. Of the page's
 //    commands a turn runs one, whose reply it makes JSON; together the replies have a bound
-//    (page.h).
+//    (page.h). Those of a batch run in the turn in which it was read, so that one record of the log
+//    has them; what the turn has no more room for, or what is held up, runs after it.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@
 #include "server/http/request_reader.h"
 #include "server/http/v1/calls.h"
 #include "server/session/input_buffer.h"
+#include "server/session/output_queue.h"
 #include "server/session/protocol_adapter.h"
 
 namespace weir::server {
@@ -102,7 +104,9 @@ class Conversation final : public ProtocolAdapter {
     return stage_ == Stage::kAsked && answered_ == next_ && next_ < commands_.size();
   }
   void run(const std::vector<std::string>& words);
-  void on_reply(std::string_view reply);
+  void submit(const std::vector<std::string>& words, ReplySink sink);
+  void on_gate_reply(std::string_view reply);
+  void on_call_reply(std::string_view reply);
   void on_page_reply(std::string_view reply);
   void answer_error(std::string_view error);
   void answer(const Answer& answer);

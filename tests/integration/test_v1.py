@@ -1,8 +1,10 @@
-"""/v1/ by curl: the examples of docs/http.md."""
+"""/v1/ by curl: the examples of docs/http.md, a crash."""
 
+import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +34,26 @@ class Page(Http):
                     self.assertTrue(transcripts.line_fits(expected, shown, words, passed_ms),
                                     f"\n{expected}\n{shown}")
         self.assertGreater(examples, 4)
+
+
+class Curl(Http):
+    def ask(self, path, **members):
+        status, _, text = Http.ask(self.connection(), f"/v1/{path}", "POST", json.dumps(members))
+        return status, json.loads(text)
+
+    def test_a_batch_survives_kill_9_as_a_whole(self):
+        server = self.start(storage="rocksdb", durability="always")
+        takes = [{"take": {"key": f"k{number}", "limits": "FIXED 10/1d"}} for number in range(100)]
+        for left in (9, 8):
+            status, answer = self.ask("batch", requests=takes)
+            self.assertEqual(status, 200)
+            self.assertEqual({each["body"]["limits"][0]["remaining"] for each in answer["answers"]},
+                             {left})
+        server.stop(signal.SIGKILL)
+        server.start()
+        for number in range(100):
+            _, peeked = self.ask("peek", key=f"k{number}", cost=0)
+            self.assertEqual(peeked["limits"][0]["remaining"], 8)
 
 
 if __name__ == "__main__":

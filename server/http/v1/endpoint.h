@@ -97,6 +97,7 @@ struct Endpoint {
   ReplyForm form;
   const Shape* shape;
   bool may_be_null = false;  // the answer
+  bool in_batch = true;
 };
 
 }  // namespace weir::server::http

@@ -208,11 +208,13 @@ constexpr Endpoint kKeyEndpoints[] = {
      .command = "RL.TOP",
      .members = kTop,
      .form = ReplyForm::kValue,
-     .shape = &kTopShape},
+     .shape = &kTopShape,
+     .in_batch = false},
     {.path = "top/reset",
      .command = "RL.TOP RESET",
      .form = ReplyForm::kValue,
-     .shape = &kDoneShape},
+     .shape = &kDoneShape,
+     .in_batch = false},
 };
 
 }  // namespace

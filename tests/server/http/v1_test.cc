@@ -1,10 +1,14 @@
-// /v1/ of a whole server: what each endpoint answers, and problems.
+// /v1/ of a whole server: what each endpoint answers, problems, batches.
+#include "server/http/request_reader.h"
+#include "server/http/v1/calls.h"
 #include "tests/server/http/v1_fixture.h"
 
 namespace weir::server {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 TEST_F(V1Test, PeeksAndTakesOfSeveralKeys) {
@@ -121,6 +125,112 @@ TEST_F(V1Test, AnErrorThatTellsOfBytesIsText) {
   EXPECT_TRUE(http::is_utf8(told));
 }
 
+TEST_F(V1Test, ABatchHasAVerdictForEachQuestion) {
+  call({"SET", "text", "1"});
+  EXPECT_EQ(
+      ask("batch", R"({"requests": [{"reset": {"key": "k"}}, {"reset": {"key": "text"}},)"
+                   R"( {"peek": {"key": "k"}}]})"),
+      R"(200 {"answers":[{"status":200,"body":{"existed":false}},{"status":409,"body":)"
+      R"({"type":"about:blank","title":"Conflict","status":409,"detail":"Operation against a )"
+      R"(key holding the wrong kind of value","error":"WRONGTYPE Operation against a key )"
+      R"(holding the wrong kind of value"}},{"status":200,"body":null}]})");
+}
+
+TEST_F(V1Test, ABatchRunsInOneTurn) {
+  std::string batch = R"({"requests": [)";
+  for (size_t i = 0; i < http::kBatchMax; ++i)
+    batch += R"({"take": {"key": "k", "limits": "FIXED 99/1h"}},)";
+  batch.back() = ']';
+  const std::string request = post("batch", batch + "}");
+  one_.stream.arrives(request);
+  one_.call(kRead);
+  EXPECT_EQ(one_.stream.sent, "") << "nothing is told before the turn's end";
+  one_.end_turn();
+  const std::string answer = told(std::exchange(one_.stream.sent, {}));
+  const http::Json body = body_of(answer);
+  ASSERT_EQ(body.elements.at(0).elements.size(), http::kBatchMax);
+  size_t allowed = 0;
+  for (const http::Json& each : body.elements[0].elements)
+    allowed += each.find("body")->find("allowed")->is_true() ? 1 : 0;
+  EXPECT_EQ(allowed, 99u);
+  EXPECT_THAT(call({"INFO", "weir"}), HasSubstr("http_requests:1\r\n"));
+}
+
+TEST_F(V1Test, AWrongWordInABatchTakesNothing) {
+  const auto fault = [this](const std::string& requests) {
+    const http::Json problem = body_of(ask("batch", R"({"requests": )" + requests + "}"));
+    const http::Json* error = problem.find("error");
+    return error == nullptr ? "no error" : error->text;
+  };
+  const std::string good = R"({"take": {"key": "k", "limits": "FIXED 9/1h"}})";
+  EXPECT_THAT(fault("[" + good + R"(, {"take": {"key": "k", "limits": "1/1s", "cost": "1"}}])"),
+              StartsWith("ERR requests[1].take.cost must be an integer "));
+  EXPECT_THAT(fault("[" + good + ", {}]"),
+              StartsWith("ERR requests[1] must be an object with one member: take, peek, mtake, "));
+  EXPECT_THAT(fault(R"([{"policies/list": {}}])"), StartsWith("ERR requests[0] must be"));
+  EXPECT_EQ(fault("[]"), "ERR requests must be an array of 1 to 100 objects");
+  EXPECT_EQ(fault("{}"), "ERR requests must be an array of 1 to 100 objects");
+  std::string many = "[";
+  for (size_t i = 0; i <= http::kBatchMax; ++i) many += good + ",";
+  many.back() = ']';
+  EXPECT_EQ(fault(many), "ERR requests must be an array of 1 to 100 objects");
+  EXPECT_THAT(ask("batch", R"({"requests": [], "a": 1})"), HasSubstr("ERR a is unknown"));
+  EXPECT_THAT(ask("batch", "[]"), HasSubstr("ERR the body must be an object"));
+  EXPECT_EQ(ask("peek", R"({"key": "k"})"), "200 null");
+}
+
+TEST_F(V1Test, ABatchMayBeLongerThanOtherBodies) {
+  const auto padded = [](size_t bytes, std::string text) {
+    return text + std::string(bytes - text.size(), ' ');
+  };
+  const std::string batch = R"({"requests": [{"peek": {"key": "k"}}]})";
+  EXPECT_THAT(ask("batch", padded(http::kBatchBodyBytesMax, batch)), StartsWith("200 "));
+  EXPECT_THAT(
+      ask("take", padded(http::kBodyBytesMax + 1, "{}")),
+      StartsWith(R"(413 {"type":"about:blank","title":"Content Too Large","status":413,)"
+                 R"("detail":"the request was refused: its body has more than 16384 bytes")"));
+  one_.connection->abandon();
+  one_.open_http();
+  EXPECT_THAT(ask("batch", padded(http::kBatchBodyBytesMax + 1, batch)),
+              HasSubstr("its body has more than 65536 bytes"));
+}
+
+TEST_F(V1Test, AChunkedBodyHasTheSameBounds) {
+  const auto chunked = [](std::string_view path, size_t bytes) {
+    std::string request = "POST /v1/" + std::string(path) +
+                          " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    std::string body = R"({"requests": [{"peek": {"key": "k"}}]})";
+    body += std::string(bytes - body.size(), ' ');
+    for (size_t at = 0; at < body.size(); at += 4096) {
+      const std::string chunk = body.substr(at, 4096);
+      char head[16];
+      std::snprintf(head, sizeof(head), "%zx\r\n", chunk.size());
+      request += head + chunk + "\r\n";
+    }
+    return request + "0\r\n\r\n";
+  };
+  EXPECT_THAT(told(send(chunked("batch", http::kBatchBodyBytesMax))), StartsWith("200 "));
+  EXPECT_THAT(told(send(chunked("info", http::kBodyBytesMax + 4096))), StartsWith("413 "));
+}
+
+TEST_F(V1Test, WhatABatchKeepsIsCounted) {
+  std::string batch = R"({"requests": [)";
+  for (size_t i = 0; i < http::kBatchMax; ++i)
+    batch += R"({"peek": {"key": ")" + std::string(500, 'k') + R"(", "limits": "1/1s"}},)";
+  batch.back() = ']';
+  const size_t before = one_.session->memory_bytes();
+  call({"CLIENT", "PAUSE", "1000", "ALL"});
+  EXPECT_EQ(ask("batch", batch + "}"), "");
+  EXPECT_GT(one_.session->memory_bytes(), before + 2 * 50'000) << "commands, kept and submitted";
+  one_.server.clock.advance(2 * kSecond);
+  one_.server->tick();
+  while (one_.stream.sent.empty()) {
+    for (Session* session : one_.server->sessions().holds().take_runnable()) session->resume(10);
+    one_.end_turn();
+  }
+  EXPECT_THAT(one_.stream.sent, StartsWith("HTTP/1.1 200 OK"));
+}
+
 class V1UsersTest : public V1Test {
  protected:
   static Config config() {
@@ -153,6 +263,29 @@ TEST_F(V1UsersTest, RightsAreThoseOfTheCommand) {
               StartsWith("403 "));
   EXPECT_THAT(ask("policies/set", R"({"policy": "free", "limits": "99/1s"})", kAdmin),
               StartsWith("200 "));
+}
+
+TEST_F(V1UsersTest, EachOfABatchHasTheRightsOfItsCommand) {
+  const std::string told = ask(
+      "batch",
+      R"({"requests": [{"take": {"key": "shop:1", "policy": "free"}}, {"take": {"key": "other",)"
+      R"( "policy": "free"}}, {"refund": {"key": "shop:1", "permits": 1}}]})",
+      kShop);
+  const http::Json answers = body_of(told).elements.at(0);
+  std::string statuses;
+  for (const http::Json& each : answers.elements) statuses += text_of(*each.find("status")) + " ";
+  EXPECT_EQ(statuses, "200 403 403 ");
+}
+
+// A batch is one record, so what was told of it is there as a whole after a crash.
+TEST_F(V1Test, ABatchIsOneRecordOfTheLog) {
+  one_.server.disk().faults.append_lost = 1;
+  const std::string batch = R"({"requests": [{"take": {"key": "a", "limits": "1/1h"}},)"
+                            R"( {"take": {"key": "b", "limits": "1/1h"}}]})";
+  const std::string told = ask("batch", batch);
+  EXPECT_THAT(told, StartsWith(R"(200 {"answers":[{"status":503,)"));
+  EXPECT_THAT(told, Not(HasSubstr(R"("status":200)")));
+  EXPECT_THAT(told, EndsWith("}]}"));
 }
 
 }  // namespace
