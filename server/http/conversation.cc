@@ -24,6 +24,8 @@ constexpr std::string_view kUnauthenticated = "NOAUTH Authentication required.";
 constexpr std::string_view kProtected =
     "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
     "only";
+constexpr std::string_view kTooManyWait =
+    "ERR max number of clients that wait over HTTP reached: half of http-maxclients";
 constexpr std::string_view kNoReply = "ERR internal error: the reply is none";
 constexpr std::string_view kTooLong =
     "ERR the replies to one request of the page would have more than 8 MB: ask for less at once";
@@ -133,8 +135,9 @@ RequestReader::Progress Conversation::read_on() {
   return progress;
 }
 
-bool Conversation::is_paused() const {
-  return stage_ == Stage::kAsked && session_.hold() == Hold::kPause && input_.size() < kReadBytes;
+bool Conversation::is_held_up() const {
+  const bool waits = session_.hold() == Hold::kPause || session_.wait_state().waiting();
+  return stage_ == Stage::kAsked && waits && input_.size() < kReadBytes;
 }
 
 bool Conversation::asks_v1() const {
@@ -179,6 +182,7 @@ void Conversation::ask_v1() {
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   if (const auto read = calls_.read(path, request.body); !read)
     return answer(problem_answer(read.error().line(), read.error().at));
+  if (calls_.waits() && !clients_.may_wait()) return answer_error(kTooManyWait);
   server_.work().charge_entries(kRequestUnits * (calls_.commands().size() - 1));
   enter(Stage::kAsked);
   for (const auto& words : calls_.commands())

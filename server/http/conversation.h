@@ -71,7 +71,7 @@ class Conversation final : public ProtocolAdapter {
     return (is_unexamined_ && awaits_request()) || has_command_left();
   }
   bool takes_more() const override {
-    const bool reads = awaits_request() || stage_ == Stage::kDraining || is_paused();
+    const bool reads = awaits_request() || stage_ == Stage::kDraining || is_held_up();
     return (reads || has_command_left()) && output().empty();
   }
   std::string_view output() const override { return std::string_view(output_).substr(sent_); }
@@ -85,8 +85,9 @@ class Conversation final : public ProtocolAdapter {
   enum class Question : uint8_t { kCalls, kGate, kPage };
 
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
-  // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
-  bool is_paused() const;
+  // CLIENT PAUSE holds the request up, or it waits for its turn. A client that leaves meanwhile is
+  // seen by reading on.
+  bool is_held_up() const;
   static Pace::For waited_for(Stage stage);
   int64_t time_for(Stage stage) const;
   void enter(Stage stage);

@@ -55,6 +55,30 @@ class Curl(Http):
             _, peeked = self.ask("peek", key=f"k{number}", cost=0)
             self.assertEqual(peeked["limits"][0]["remaining"], 8)
 
+    def test_who_waits_comes_in_turn_with_others(self):
+        """One waits over HTTP, one by the Redis protocol after him."""
+        server = self.start()
+        limits = {"key": "jobs", "limits": "GCRA 2/1s BURST 0"}
+        self.ask("take", **limits)
+        waiting = self.connection()
+        waiting.request("POST", "/v1/acquire", json.dumps({**limits, "timeout": "10s"}))
+        harness.wait_until(lambda: self.ask("info", key="jobs")[1]["waiting"] == 1, "he waits")
+        with server.connect() as other:
+            self.assertEqual(other.call("RL.ACQUIRE", "jobs", *limits["limits"].split(),
+                                        "TIMEOUT", "10s")[0], 1)
+        self.assertTrue(json.loads(waiting.getresponse().read())["allowed"])
+        self.assertEqual(self.ask("info", key="jobs")[1]["waiting"], 0)
+
+    def test_who_leaves_the_queue_takes_nothing(self):
+        self.start()
+        limits = {"key": "jobs", "limits": "GCRA 1/30s BURST 0"}
+        self.ask("take", **limits)
+        waiting = self.connection()
+        waiting.request("POST", "/v1/acquire", json.dumps({**limits, "timeout": "60s"}))
+        harness.wait_until(lambda: self.ask("info", key="jobs")[1]["waiting"] == 1, "he waits")
+        waiting.close()
+        harness.wait_until(lambda: self.ask("info", key="jobs")[1]["waiting"] == 0, "he has left")
+
 
 if __name__ == "__main__":
     harness.main()

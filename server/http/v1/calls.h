@@ -33,6 +33,8 @@ class Calls {
   Result<void, Fault> read(std::string_view path, std::string_view body);
   // The commands, in the order in which they are to run.
   const std::vector<Words>& commands() const { return commands_; }
+  // Whether the command may wait for its turn.
+  bool waits() const { return rows_.size() == 1 && rows_.front()->waits; }
   // Takes the reply to the next command, in RESP3; answers whether it was the last.
   bool take_reply(std::string_view reply);
   // What is to be sent. REQUIRES: all replies are there.

@@ -98,6 +98,7 @@ struct Endpoint {
   const Shape* shape;
   bool may_be_null = false;  // the answer
   bool in_batch = true;
+  bool waits = false;
 };
 
 }  // namespace weir::server::http

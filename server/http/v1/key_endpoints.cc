@@ -91,6 +91,20 @@ constexpr Member kMtake[] = {kKeysMember,  kEachMember, kPolicyMember,   kLimits
                              kCostMember,  kUptoMember, kShadowMember,   kForceMember,
                              kTokenMember, kHoldMember, kOnChangeMember, kFullMember};
 
+// A connection waits as long as proxies let it, and not much longer: who comes again with the ID
+// has kept the place.
+constexpr int64_t kTimeoutMsMax = 60'000;
+constexpr Member kTimeoutMember = {
+    .name = "timeout",
+    .kind = MemberKind::kTime,
+    .word = "TIMEOUT",
+    .must = true,
+    .least = 1,
+    .most = kTimeoutMsMax,
+    .about = "How long to wait at most, up to a minute: 10s, or 10000 milliseconds."};
+constexpr Member kAcquire[] = {kKeyMember,     kPolicyMember, kLimitsMember, kCostMember,
+                               kTimeoutMember, kTokenMember,  kHoldMember,   kOnChangeMember,
+                               kFullMember,    kHeadersMember};
 constexpr Member kMaxWaitMember = {
     .name = "maxwait",
     .kind = MemberKind::kTime,
@@ -154,6 +168,15 @@ constexpr Endpoint kKeyEndpoints[] = {
      .last = "FULL",
      .form = ReplyForm::kMap,
      .shape = &kVerdictsShape},
+    {.path = "acquire",
+     .command = "RL.ACQUIRE",
+     .members = kAcquire,
+     .needs = Needs::kLimits,
+     .last = "HEADERS",
+     .form = ReplyForm::kMap,
+     .shape = &kVerdictShape,
+     .in_batch = false,
+     .waits = true},
     {.path = "reserve",
      .command = "RL.RESERVE",
      .members = kReserve,

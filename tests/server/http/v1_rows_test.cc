@@ -22,7 +22,6 @@ using testing::StartsWith;
 constexpr struct {
   std::string_view command, why;
 } kWithoutPath[] = {
-    {"rl.acquire", "it waits"},
     {"rl.help", "it is for people who type"},
     {"rl.policy|help", "likewise"},
     {"rl.throttle", "the words of redis-cell, whose callers have a Redis client"},
@@ -148,6 +147,7 @@ TEST_F(V1Test, EveryAnswerHasTheFieldsOfItsRow) {
       {"take", R"({"key": "b", "limits": "1/1s", "cost": 5, "shadow": true, "upto": true})"},
       {"peek", R"({"key": "b"})"},
       {"mtake", R"({"keys": ["c", "d"], "each": [{"policy": "api"}, {"limits": "1/1s"}]})"},
+      {"acquire", R"({"key": "e", "limits": "1/1s", "timeout": 1000})"},
       {"reserve", R"({"key": "f", "limits": "1/1s"})"},
       {"reserve", R"({"key": "f", "limits": "1/1s", "cost": 7})"},
       {"renew", R"({"key": "a", "id": 1})"},

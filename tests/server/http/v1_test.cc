@@ -1,4 +1,4 @@
-// /v1/ of a whole server: what each endpoint answers, problems, batches.
+// /v1/ of a whole server: what each endpoint answers, problems, batches, those who wait.
 #include "server/http/request_reader.h"
 #include "server/http/v1/calls.h"
 #include "tests/server/http/v1_fixture.h"
@@ -167,6 +167,8 @@ TEST_F(V1Test, AWrongWordInABatchTakesNothing) {
               StartsWith("ERR requests[1].take.cost must be an integer "));
   EXPECT_THAT(fault("[" + good + ", {}]"),
               StartsWith("ERR requests[1] must be an object with one member: take, peek, mtake, "));
+  EXPECT_THAT(fault(R"([{"acquire": {"key": "k", "limits": "1/1s", "timeout": 5}}])"),
+              StartsWith("ERR requests[0] must be an object with one member: "));
   EXPECT_THAT(fault(R"([{"policies/list": {}}])"), StartsWith("ERR requests[0] must be"));
   EXPECT_EQ(fault("[]"), "ERR requests must be an array of 1 to 100 objects");
   EXPECT_EQ(fault("{}"), "ERR requests must be an array of 1 to 100 objects");
@@ -229,6 +231,42 @@ TEST_F(V1Test, WhatABatchKeepsIsCounted) {
     one_.end_turn();
   }
   EXPECT_THAT(one_.stream.sent, StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST_F(V1Test, WhoWaitsIsAnsweredInHisTurn) {
+  const std::string body = R"({"key": "jobs", "limits": "GCRA 1/1s BURST 0", "timeout": "10s"})";
+  EXPECT_THAT(ask("acquire", body), StartsWith(R"(200 {"allowed":true,)"));
+  EXPECT_EQ(ask("acquire", body), "");
+  EXPECT_TRUE(one_.watcher.interest.read) << "a client that leaves is seen";
+  EXPECT_THAT(call({"RL.INFO", "jobs"}), HasSubstr("waiting\r\n:1\r\n"));
+  one_.server.clock.advance(kSecond);
+  one_.end_turn();
+  EXPECT_THAT(told(std::exchange(one_.stream.sent, {})), StartsWith(R"(200 {"allowed":true,)"));
+}
+
+TEST_F(V1Test, WhoLeavesWhileHeWaitsTakesNothing) {
+  const std::string body = R"({"key": "jobs", "limits": "FIXED 1/10s", "timeout": "30s"})";
+  EXPECT_THAT(ask("acquire", body), StartsWith(R"(200 {"allowed":true,)"));
+  EXPECT_EQ(ask("acquire", body), "");
+  one_.stream.recv_says(Transfer::Result::kEnded);
+  one_.ready(kRead);
+  EXPECT_TRUE(one_.closed);
+  EXPECT_THAT(call({"RL.INFO", "jobs"}), HasSubstr("waiting\r\n:0\r\n"));
+}
+
+TEST_F(V1Test, HalfOfTheClientsMayWait) {
+  one_.server->config().http_maxclients = 2;
+  const std::string body = R"({"key": "jobs", "limits": "FIXED 1/10s", "timeout": "30s"})";
+  EXPECT_THAT(ask("acquire", body), StartsWith("200 "));
+  EXPECT_EQ(ask("acquire", body), "");
+  Peer peer = FakeServer::local_peer();
+  peer.type = ConnectionType::kHttp;
+  Session* second = one_.server->connect(peer).value();
+  http::Conversation other(&*one_.server, second, &one_.clients);
+  other.receive(post("acquire", body));
+  one_.end_turn();
+  EXPECT_THAT(other.output(), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(other.output(), HasSubstr("half of http-maxclients"));
 }
 
 class V1UsersTest : public V1Test {
