@@ -1,4 +1,4 @@
-"""/v1/ by curl: the examples of docs/http.md, a crash."""
+"""/v1/ by curl: the examples of docs/http.md, the page's tables beside the OpenAPI document, a crash."""
 
 import json
 import re
@@ -17,6 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
 
 import transcripts  # noqa: E402
 
+# Members that are accepted and change nothing: the page does not tell them row by row.
+SILENT = {"full", "headers"}
+
+
 class Page(Http):
     def test_the_examples_are_what_curl_shows(self):
         if shutil.which("curl") is None:
@@ -34,6 +38,23 @@ class Page(Http):
                     self.assertTrue(transcripts.line_fits(expected, shown, words, passed_ms),
                                     f"\n{expected}\n{shown}")
         self.assertGreater(examples, 4)
+
+    def test_the_page_has_what_the_document_has(self):
+        self.start()
+        document = json.loads(self.get("/v1/openapi.json")[2])
+        rows = {}
+        for path, members in re.findall(r"(?m)^\| `([a-z/]+)` \|[^|]*\|([^|]*)\|[^|]*\|$",
+                                        PAGE.read_text()):
+            rows[f"/v1/{path}"] = set(re.findall(r"`(\w+)`", members))
+        told = {}
+        for path, methods in document["paths"].items():
+            schema = methods.get("post", {}).get("requestBody", {}).get("content", {}).get(
+                "application/json", {}).get("schema", {})
+            if "$ref" in schema and not path.endswith("/batch"):
+                body = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+                told[path] = set(body["properties"]) - SILENT
+        self.assertGreater(len(told), 20)
+        self.assertEqual(rows, told)
 
 
 class Curl(Http):

@@ -2,8 +2,9 @@
 // that they become, and the form of the answer.
 //
 // Everything is made of the row: the body is read by it (body_words.h), the reply written
-// (reply_json.h). It is a table so that an option of a command is one row more. What is given up: a
-// new word of RL.TAKE has to be written down here too, which a test asks for.
+// (reply_json.h), and the OpenAPI document (openapi.h). It is a table so that an option of a
+// command is one row more, and that the document cannot say what the server does not do. What is
+// given up: a new word of RL.TAKE has to be written down here too, which a test asks for.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@ namespace weir::server::http {
 
 inline constexpr std::string_view kV1 = "/v1/";
 inline constexpr std::string_view kBatchPath = "/v1/batch";
+inline constexpr std::string_view kOpenApiPath = "/v1/openapi.json";
 
 // Those of keys, and those of policies.
 std::span<const Endpoint> key_endpoints();

@@ -1,11 +1,12 @@
 // The rows of /v1/: every command of limiters has one, every word of its options a member, and
-// every answer the fields that its row promises.
+// every answer the fields that its row promises. The OpenAPI document is made of the same rows.
 #include <algorithm>
 #include <set>
 
 #include "server/command/usage.h"
 #include "server/http/v1/calls.h"
 #include "server/http/v1/endpoints.h"
+#include "server/http/v1/openapi.h"
 #include "tests/server/http/v1_fixture.h"
 
 namespace weir::server {
@@ -16,13 +17,14 @@ using http::Endpoint;
 using http::FieldKind;
 using http::Json;
 using http::Shape;
+using testing::HasSubstr;
 using testing::StartsWith;
 
 // Commands of limiters that HTTP has no path for, and why.
 constexpr struct {
   std::string_view command, why;
 } kWithoutPath[] = {
-    {"rl.help", "it is for people who type"},
+    {"rl.help", "the OpenAPI document is the help"},
     {"rl.policy|help", "likewise"},
     {"rl.throttle", "the words of redis-cell, whose callers have a Redis client"},
 };
@@ -189,6 +191,38 @@ TEST_F(V1Test, EveryAnswerHasTheFieldsOfItsRow) {
   }
   for (const Endpoint* endpoint : http::all_endpoints())
     EXPECT_TRUE(paths.contains(endpoint->path)) << endpoint->path;
+}
+
+// Every {"$ref": "#/a/b"} of the document leads somewhere.
+void follow_references(const Json& value, const Json& document) {
+  if (const Json* reference = value.find("$ref")) {
+    const Json* at = &document;
+    std::string_view path = std::string_view(reference->text).substr(2);
+    while (at != nullptr && !path.empty()) {
+      const size_t slash = std::min(path.find('/'), path.size());
+      at = at->find(path.substr(0, slash));
+      path.remove_prefix(std::min(slash + 1, path.size()));
+    }
+    EXPECT_NE(at, nullptr) << reference->text;
+  }
+  for (const Json& element : value.elements) follow_references(element, document);
+}
+
+TEST_F(V1Test, TheDocumentHasEveryPathAndLeadsNowhereWrong) {
+  const std::string answer = send("GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer, HasSubstr("\r\nContent-Type: application/json\r\n"));
+  const std::string& text = http::openapi_text(one_.server->executor().table());
+  EXPECT_TRUE(answer.ends_with(text));
+  EXPECT_TRUE(text.starts_with(R"({"openapi":"3.1.0","info":{"title":"weir","version":)"));
+  const auto document = http::parse_json(text, {.depth_max = 32, .members_max = 1000});
+  ASSERT_TRUE(document);
+  follow_references(*document, *document);
+  for (const Endpoint* endpoint : http::all_endpoints())
+    EXPECT_THAT(text, HasSubstr("\"/v1/" + std::string(endpoint->path) + "\":{\"post\":"));
+  EXPECT_THAT(text, HasSubstr("\"summary\":\"Takes permits from all limits of a key, or from "
+                              "none. RL.TAKE over HTTP.\""));
+  EXPECT_THAT(send(post("openapi.json", "{}")), StartsWith("HTTP/1.1 405 "));
 }
 
 }  // namespace
