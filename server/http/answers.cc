@@ -1,10 +1,15 @@
 #include "server/http/answers.h"
 
+#include <optional>
+
 #include "server/acl/acl.h"
 #include "server/core/metrics/metrics.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/page.h"
+#include "server/http/v1/endpoints.h"
+#include "server/http/v1/openapi.h"
+#include "server/http/v1/problem.h"
 
 namespace weir::server::http {
 namespace {
@@ -43,13 +48,18 @@ Answer service(Server& server, const Question&) {
   return probed("serves", unserving_reason(server));
 }
 
+Answer description(Server& server, const Question&) {
+  return {.content_type = "application/json", .body = openapi_text(server.executor().table())};
+}
+
 struct Page {
   std::string_view path;
   Answer (*answer)(Server& server, const Question& question);
-  bool only_metrics = false;  // of metrics-port
+  std::optional<ListenerKind> only = {};  // of that port
 };
 
-constexpr Page kPages[] = {{"/metrics", metrics, true},
+constexpr Page kPages[] = {{"/metrics", metrics, ListenerKind::kMetrics},
+                           {kOpenApiPath, description, ListenerKind::kRequests},
                            {"/healthz", health},
                            {"/readyz", readiness},
                            {"/serves", service}};
@@ -73,14 +83,16 @@ Answer answer(Server& server, const Question& question, ListenerKind listener) {
     if (!only_reads(question)) return wrong_method();
     return page_answer(*part, question.host, server.config().metrics_hosts);
   }
-  std::string paths = watches ? " / /v1/page" : " /v1/take /v1/gate";
+  std::string paths = watches ? " / /v1/page" : " /v1/gate";
   for (const Page& page : kPages) {
-    if (page.only_metrics && !watches) continue;
+    if (page.only.value_or(listener) != listener) continue;
     paths.append(" ").append(page.path);
     if (page.path != path) continue;
     return only_reads(question) ? page.answer(server, question) : wrong_method();
   }
-  return {.status = 404, .body = "there is no such page; there are" + paths + "\n"};
+  const std::string none = "there is no such page; there are" + paths;
+  if (!watches && path.starts_with(kV1)) return problem_answer(404, none);
+  return {.status = 404, .body = none + "\n"};
 }
 
 }  // namespace weir::server::http

@@ -7,6 +7,8 @@
 //                    follows; else 503 and why not
 //     GET /serves    200 if requests for data are served: at the one member of a shard that does,
 //                    and at a server of no shard; else 503
+//     GET /v1/openapi.json
+//                    what /v1/ may be asked (v1/openapi.h); on http-port alone
 //
 // HEAD is as GET, without the body. An answer that is an error is one line of text that says what
 // was wrong and what there is.

@@ -1,5 +1,6 @@
 #include "server/http/clients.h"
 
+#include <algorithm>
 #include <string>
 
 #include "algorithms/words.h"
@@ -30,6 +31,13 @@ bool Clients::make_room() {
   if (first == nullptr) return false;
   end(*first);
   return true;
+}
+
+bool Clients::may_wait() const {
+  const auto waiting = std::count_if(all_.begin(), all_.end(), [](const Pace* pace) {
+    return pace->session->wait_state().waiting();
+  });
+  return static_cast<size_t>(waiting) < (most_() + 1) / 2;
 }
 
 // At once, so that its descriptor is free. While a script runs connections stay until its end.

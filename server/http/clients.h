@@ -52,6 +52,10 @@ class Clients {
   // Ends those that have taken too long. Call it from time to time, between turns.
   void end_overdue();
 
+  // Whether one more may wait for its turn (RL.ACQUIRE): half of them, so that who only asks has
+  // room.
+  bool may_wait() const;
+
   size_t count() const { return all_.size(); }
   // A client comes; its pace stays where it is until it goes.
   void add(const Pace* pace) { all_.push_back(pace); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/heap_bytes.h"
 #include "resp/value.h"
 #include "server/acl/acl.h"
@@ -10,11 +11,11 @@
 #include "server/http/credentials.h"
 #include "server/http/json.h"
 #include "server/http/page.h"
+#include "server/http/v1/problem.h"
 
 namespace weir::server::http {
 namespace {
 
-constexpr std::string_view kTakePath = "/v1/take";
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kGateCredentials = "X-Weir-Authorization";
 constexpr std::string_view kNotLoggedIn =
@@ -23,6 +24,8 @@ constexpr std::string_view kUnauthenticated = "NOAUTH Authentication required.";
 constexpr std::string_view kProtected =
     "DENIED weir has no password (protected-mode): the page's tables are shown on this machine "
     "only";
+constexpr std::string_view kTooManyWait =
+    "ERR max number of clients that wait over HTTP reached: half of http-maxclients";
 constexpr std::string_view kNoReply = "ERR internal error: the reply is none";
 constexpr std::string_view kTooLong =
     "ERR the replies to one request of the page would have more than 8 MB: ask for less at once";
@@ -118,7 +121,7 @@ void Conversation::read_request() {
   // The gate uses no body: it does not wait for the rest, which is thrown away.
   is_refused_ = progress != Progress::kDone;
   if (progress == Progress::kRefused) {
-    answer(reader_.refusal());
+    answer(refusal());
   } else {
     ask();
   }
@@ -132,14 +135,24 @@ RequestReader::Progress Conversation::read_on() {
   return progress;
 }
 
-bool Conversation::is_paused() const {
-  return stage_ == Stage::kAsked && session_.hold() == Hold::kPause && input_.size() < kReadBytes;
+bool Conversation::is_held_up() const {
+  const bool waits = session_.hold() == Hold::kPause || session_.wait_state().waiting();
+  return stage_ == Stage::kAsked && waits && input_.size() < kReadBytes;
+}
+
+bool Conversation::asks_v1() const {
+  return listener_ == ListenerKind::kRequests && Calls::has(reader_.request().path());
+}
+
+Answer Conversation::refusal() const {
+  const Answer& refused = reader_.refusal();
+  return asks_v1() ? problem_answer(refused.status, trimmed(refused.body)) : refused;
 }
 
 void Conversation::ask() {
   const Request& request = reader_.request();
   if (listener_ == ListenerKind::kRequests && is_gate(request)) return ask_gate();
-  if (listener_ == ListenerKind::kRequests && request.path() == kTakePath) return ask_take();
+  if (asks_v1()) return ask_v1();
   if (listener_ == ListenerKind::kMetrics && request.path() == kPagePath) return ask_page();
   const std::string accept = combined(request.fields, "Accept").value_or("");
   const std::string authorization = combined(request.fields, "Authorization").value_or("");
@@ -152,23 +165,28 @@ void Conversation::ask() {
                       listener_));
 }
 
-void Conversation::ask_take() {
-  question_ = Question::kTake;
+void Conversation::ask_v1() {
+  question_ = Question::kCalls;
   const Request& request = reader_.request();
+  const std::string path(request.path());
   if (request.method != "POST") {
-    return answer(
-        {.status = 405, .fields = {{"Allow", "POST"}}, .body = "the method of /v1/take is POST\n"});
+    Answer wrong = problem_answer(405, "the method of " + path + " is POST");
+    wrong.fields = {{"Allow", "POST"}};
+    return answer(wrong);
   }
   // Only a browser sends it: a page of somebody else's, to a weir on its reader's machine.
   if (combined(request.fields, "Origin"))
-    return answer_error("DENIED /v1/take is not for pages in a browser: the request has an Origin");
+    return answer_error("DENIED " + path +
+                        " is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
-  const auto parameters = parameters_of_json(request.body);
-  if (!parameters) return answer_error(parameters.error());
-  const auto words = take_words(*parameters);
-  if (!words) return answer_error(words.error());
-  run(*words);
+  if (const auto read = calls_.read(path, request.body); !read)
+    return answer(problem_answer(read.error().line(), read.error().at));
+  if (calls_.waits() && !clients_.may_wait()) return answer_error(kTooManyWait);
+  server_.work().charge_entries(kRequestUnits * (calls_.commands().size() - 1));
+  enter(Stage::kAsked);
+  for (const auto& words : calls_.commands())
+    submit(words, [this](std::string_view reply) { on_call_reply(reply); });
 }
 
 void Conversation::ask_gate() {
@@ -226,21 +244,29 @@ bool Conversation::log_in() {
 }
 
 void Conversation::run(const std::vector<std::string>& words) {
-  const std::vector<std::string_view> args(words.begin(), words.end());
   enter(Stage::kAsked);
-  session_.submit(args, [this](std::string_view reply) { on_reply(reply); });
+  submit(words, [this](std::string_view reply) {
+    question_ == Question::kPage ? on_page_reply(reply) : on_gate_reply(reply);
+  });
 }
 
-// The session's queue calls it when the turn is committed and, with `durability always`, synced.
-void Conversation::on_reply(std::string_view bytes) {
-  if (question_ == Question::kPage) return on_page_reply(bytes);
+void Conversation::submit(const std::vector<std::string>& words, ReplySink sink) {
+  const std::vector<std::string_view> args(words.begin(), words.end());
+  session_.submit(args, std::move(sink));
+}
+
+// The session's queue calls these when the turn is committed and, with `durability always`, synced.
+void Conversation::on_call_reply(std::string_view bytes) {
+  if (calls_.take_reply(bytes)) answer(calls_.take_answer());
+}
+
+void Conversation::on_gate_reply(std::string_view bytes) {
   resp::Value reply;
   size_t consumed = 0;
   if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
     return answer_error(kNoReply);
   if (reply.is_error()) return answer_error(reply.text);
-  if (question_ == Question::kGate) return answer(gate_answer(reply, terms_));
-  answer({.content_type = kJson, .body = json_of(reply)});
+  answer(gate_answer(reply, terms_));
 }
 
 void Conversation::on_page_reply(std::string_view bytes) {
@@ -263,6 +289,7 @@ void Conversation::answer_error(std::string_view error) {
     clients_.note_gate_error(error);
     return answer(gate_error(error, terms_));
   }
+  if (question_ == Question::kCalls) return answer(problem_answer(error));
   Answer refused = error_answer(error);
   refused.content_type = kJson;
   refused.body = json_of_error(error);
@@ -285,7 +312,7 @@ void Conversation::answer(const Answer& answer) {
 size_t Conversation::memory_bytes() const {
   size_t bytes = block_bytes(sizeof(*this)) + reader_.memory_bytes() +
                  block_bytes(input_.capacity()) + heap_bytes(output_) + heap_bytes(replies_) +
-                 heap_bytes(commands_);
+                 heap_bytes(commands_) + calls_.memory_bytes();
   for (const auto& words : commands_) bytes += heap_bytes(words);
   return bytes;
 }

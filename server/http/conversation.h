@@ -1,6 +1,7 @@
 // A client that speaks HTTP: its requests become commands of its session, and their replies
 // answers. It knows no socket; a connection moves its bytes. What may be asked depends on the port:
-// verdicts by http-port, and by metrics-port what those ask who watch (answers.h, page.h).
+// verdicts and policies by http-port (v1/calls.h, gate.h), and by metrics-port what those ask who
+// watch (answers.h, page.h).
 //
 //     silent -> begun -> asked -> answering -> silent ...
 //                  |                 |
@@ -17,12 +18,13 @@
 //    the order of requests, and a turn answers one request of a connection.
 // 2. A request runs as the user whom its credentials name, or if it names none as the user whom a
 //    new session has; nothing is left of the request before it.
-// 3. It holds at most kRequestBytesMax and what one read brings.
+// 3. It holds at most kRequestBytesMax, or what a batch may be, and what one read brings.
 // 4. After a refusal that leaves bytes unread it reads on for a while and throws away, since to
 //    close at once would take the answer back from the client.
 // 5. A turn's bound in time sees every request, also one that runs no command. Of the page's
 //    commands a turn runs one, whose reply it makes JSON; together the replies have a bound
-//    (page.h).
+//    (page.h). Those of a batch run in the turn in which it was read, so that one record of the log
+//    has them; what the turn has no more room for, or what is held up, runs after it.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,9 @@
 #include "server/http/clients.h"
 #include "server/http/gate.h"
 #include "server/http/request_reader.h"
+#include "server/http/v1/calls.h"
 #include "server/session/input_buffer.h"
+#include "server/session/output_queue.h"
 #include "server/session/protocol_adapter.h"
 
 namespace weir::server {
@@ -67,7 +71,7 @@ class Conversation final : public ProtocolAdapter {
     return (is_unexamined_ && awaits_request()) || has_command_left();
   }
   bool takes_more() const override {
-    const bool reads = awaits_request() || stage_ == Stage::kDraining || is_paused();
+    const bool reads = awaits_request() || stage_ == Stage::kDraining || is_held_up();
     return (reads || has_command_left()) && output().empty();
   }
   std::string_view output() const override { return std::string_view(output_).substr(sent_); }
@@ -78,18 +82,21 @@ class Conversation final : public ProtocolAdapter {
   static constexpr size_t kReadBytes = 16 << 10;
 
   enum class Stage : uint8_t { kSilent, kBegun, kAsked, kAnswering, kDraining };
-  enum class Question : uint8_t { kTake, kGate, kPage };
+  enum class Question : uint8_t { kCalls, kGate, kPage };
 
   bool awaits_request() const { return stage_ == Stage::kSilent || stage_ == Stage::kBegun; }
-  // CLIENT PAUSE holds the request up. A client that leaves meanwhile is seen by reading on.
-  bool is_paused() const;
+  // CLIENT PAUSE holds the request up, or it waits for its turn. A client that leaves meanwhile is
+  // seen by reading on.
+  bool is_held_up() const;
   static Pace::For waited_for(Stage stage);
   int64_t time_for(Stage stage) const;
   void enter(Stage stage);
   void read_request();
   RequestReader::Progress read_on();
+  Answer refusal() const;
+  bool asks_v1() const;
   void ask();
-  void ask_take();
+  void ask_v1();
   void ask_gate();
   void ask_page();
   bool log_in();
@@ -98,7 +105,9 @@ class Conversation final : public ProtocolAdapter {
     return stage_ == Stage::kAsked && answered_ == next_ && next_ < commands_.size();
   }
   void run(const std::vector<std::string>& words);
-  void on_reply(std::string_view reply);
+  void submit(const std::vector<std::string>& words, ReplySink sink);
+  void on_gate_reply(std::string_view reply);
+  void on_call_reply(std::string_view reply);
   void on_page_reply(std::string_view reply);
   void answer_error(std::string_view error);
   void answer(const Answer& answer);
@@ -115,7 +124,8 @@ class Conversation final : public ProtocolAdapter {
   size_t drained_ = 0;
   Pace pace_;
   Stage stage_ = Stage::kSilent;
-  Question question_ = Question::kTake;
+  Question question_ = Question::kCalls;
+  Calls calls_;                                     // of /v1/
   GateTerms terms_;                                 // of the question to the gate
   std::vector<std::vector<std::string>> commands_;  // of the page
   size_t next_ = 0;                                 // of them

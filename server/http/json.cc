@@ -1,7 +1,7 @@
 #include "server/http/json.h"
 
 #include <algorithm>
-#include <boost/json.hpp>
+#include <boost/json/basic_parser_impl.hpp>
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
@@ -12,69 +12,179 @@ namespace {
 namespace json = boost::json;
 using resp::Value;
 
-constexpr size_t kDepthMax = 4;
+// Builds the tree from what the parser tells, which calls the functions by the names that they
+// have here.
+//
+// Invariant: an open container is the last element of the one before it. So those that are open
+// stay where they are, since only the last one grows.
+class TreeBuilder {
+ public:
+  explicit TreeBuilder(size_t members_max) : members_max_(members_max) {}
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
+  static constexpr size_t max_array_size = SIZE_MAX;
+  static constexpr size_t max_object_size = SIZE_MAX;
+  static constexpr size_t max_string_size = SIZE_MAX;
+  static constexpr size_t max_key_size = SIZE_MAX;
 
-std::optional<std::string> plain_text(const json::value& value) {
-  if (value.is_string()) return std::string(view(value.get_string()));
-  if (value.is_int64()) return std::to_string(value.get_int64());
-  if (value.is_uint64()) return std::to_string(value.get_uint64());
-  return std::nullopt;
-}
-
-std::optional<std::string> joined(const json::array& values, char separator) {
-  std::string text;
-  for (const json::value& value : values) {
-    const auto next = plain_text(value);
-    if (!next) return std::nullopt;
-    if (!text.empty()) text.push_back(separator);
-    text += *next;
+  bool on_document_begin(json::error_code&) { return true; }
+  bool on_document_end(json::error_code&) { return true; }
+  bool on_array_begin(json::error_code&) { return open(Json::array()); }
+  bool on_array_end(size_t, json::error_code&) { return close(); }
+  bool on_object_begin(json::error_code&) { return open(Json::object()); }
+  bool on_object_end(size_t, json::error_code&) { return close(); }
+  bool on_string_part(json::string_view part, size_t, json::error_code&) { return collect(part); }
+  bool on_string(json::string_view part, size_t, json::error_code&) {
+    collect(part);
+    return add(Json{.kind = Json::Kind::kText, .text = std::exchange(text_, {})});
   }
-  return text;
-}
+  bool on_key_part(json::string_view part, size_t, json::error_code&) { return collect(part); }
+  bool on_key(json::string_view part, size_t, json::error_code& error) {
+    collect(part);
+    if (begin_member(std::exchange(text_, {}))) return true;
+    error = json::error::syntax;
+    return false;
+  }
+  bool on_number_part(json::string_view, json::error_code&) { return true; }
+  bool on_int64(int64_t number, json::string_view, json::error_code&) {
+    return add(Json::number(number));
+  }
+  bool on_uint64(uint64_t number, json::string_view, json::error_code&) {
+    if (number <= INT64_MAX) return add(Json::number(static_cast<int64_t>(number)));
+    return add(Json{.kind = Json::Kind::kReal, .real = static_cast<double>(number)});
+  }
+  bool on_double(double number, json::string_view, json::error_code&) {
+    return add(Json{.kind = Json::Kind::kReal, .real = number});
+  }
+  bool on_bool(bool value, json::error_code&) { return add(Json::boolean(value)); }
+  bool on_null(json::error_code&) { return add(Json()); }
+  bool on_comment_part(json::string_view, json::error_code&) { return true; }
+  bool on_comment(json::string_view, json::error_code&) { return true; }
+
+  Json take_root() { return std::move(root_); }
+  // What the library does not know.
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  bool collect(json::string_view part) {
+    text_.append(part.data(), part.size());
+    return true;
+  }
+  bool add(Json value) {
+    (open_.empty() ? root_ : open_.back()->elements.emplace_back()) = std::move(value);
+    return true;
+  }
+  bool open(Json container) {
+    add(std::move(container));
+    open_.push_back(open_.empty() ? &root_ : &open_.back()->elements.back());
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  bool begin_member(std::string name) {
+    std::vector<std::string>& names = open_.back()->names;
+    if (names.size() == members_max_) {
+      fault_ = {.at = place(), .what = "has more than " + std::to_string(names.size()) + " names"};
+    } else if (std::find(names.begin(), names.end(), name) != names.end()) {
+      const std::string at = place();
+      fault_ = {.at = at + (at.empty() ? "" : ".") + algorithms::shown(name),
+                .what = "is given twice"};
+    }
+    names.push_back(std::move(name));
+    return !fault_;
+  }
+
+  // Where the container that was opened last stands.
+  std::string place() const {
+    std::string at;
+    for (size_t i = 0; i + 1 < open_.size(); ++i) {
+      const Json& around = *open_[i];
+      if (around.is(Json::Kind::kArray)) {
+        at += "[" + std::to_string(around.elements.size() - 1) + "]";
+      } else {
+        at += (at.empty() ? "" : ".") + algorithms::shown(around.names.back());
+      }
+    }
+    return at;
+  }
+
+  const size_t members_max_;
+  Json root_;
+  std::vector<Json*> open_;
+  std::string text_;  // of a string or a name, as far as it was told
+  std::optional<Fault> fault_;
+};
 
 bool is_flag(std::string_view name) {
   return name == "allowed" || name == "shadow" || name == "banned";
 }
 
-// How text is written that is no UTF-8: as it is, or in hexadecimal digits.
-enum class Bytes : uint8_t { kRaw, kHex };
+// A name has to be text: one that is no UTF-8 is told by its digits.
+std::string name_text(const std::string& name) {
+  if (is_utf8(name)) return name;
+  const auto* const data = reinterpret_cast<const uint8_t*>(name.data());
+  return hex_text({data, name.size()});
+}
 
-constexpr std::string_view kHex = "hex";
-
-// Tells whether all of it is UTF-8 (RFC 3629): no overlong forms, no surrogates.
-bool is_utf8(std::string_view text) {
-  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-  const auto* const end = at + text.size();
-  while (at != end) {
-    if (*at < 0x80) {
-      ++at;
-      continue;
-    }
-    const int more = *at >= 0xf0 ? 3 : *at >= 0xe0 ? 2 : 1;
-    if (*at < 0xc2 || *at > 0xf4 || end - at <= more) return false;
-    const unsigned char low = *at == 0xe0 ? 0xa0 : *at == 0xf0 ? 0x90 : 0x80;
-    const unsigned char high = *at == 0xed ? 0x9f : *at == 0xf4 ? 0x8f : 0xbf;
-    if (at[1] < low || at[1] > high) return false;
-    for (int i = 2; i <= more; ++i) {
-      if (at[i] < 0x80 || at[i] > 0xbf) return false;
-    }
-    at += more + 1;
+Json object_of(const std::vector<Value>& elements) {
+  Json object = Json::object();
+  for (size_t i = 0; i + 1 < elements.size(); i += 2) {
+    const std::string& name = elements[i].text;
+    const Value& value = elements[i + 1];
+    const bool flag = is_flag(name) && value.type == Value::Type::kInteger;
+    object.add(name_text(name), flag ? Json::boolean(value.integer != 0) : json_of(value));
   }
-  return true;
+  return object;
 }
 
-json::value text_of(const std::string& text, Bytes bytes) {
-  if (bytes == Bytes::kRaw || is_utf8(text)) return json::string(text);
-  const auto* const data = reinterpret_cast<const uint8_t*>(text.data());
-  return json::object{{json::string_view(kHex.data(), kHex.size()), hex_text({data, text.size()})}};
+}  // namespace
+
+Result<Json, Fault> parse_json(std::string_view text, const JsonBounds& bounds) {
+  json::parse_options options;
+  options.max_depth = bounds.depth_max;
+  json::basic_parser<TreeBuilder> parser(options, bounds.members_max);
+  json::error_code error;
+  const size_t used = parser.write_some(false, text.data(), text.size(), error);
+  if (const auto& fault = parser.handler().fault()) return *fault;
+  if (!error && used < text.size()) error = json::error::extra_data;
+  if (error) return Fault{.what = "is no JSON: " + error.message()};
+  return parser.handler().take_root();
 }
 
-std::optional<std::string> bytes_of_hex(const json::object& object) {
-  const json::value* digits = object.if_contains("hex");
-  if (digits == nullptr || !digits->is_string() || object.size() != 1) return std::nullopt;
-  const std::string_view text = view(digits->get_string());
+Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std::string_view text) {
+  const std::string form =
+      R"(ERR the body must be {"commands": [[word, ...], ...]}, words being strings, integers or )"
+      R"({"hex": "..."})";
+  const auto parsed = parse_json(text);
+  if (!parsed) return parsed.error().line();
+  const Json* list = parsed->find("commands");
+  if (list == nullptr || !list->is(Json::Kind::kArray)) return form;
+  std::vector<std::vector<std::string>> commands;
+  for (const Json& each : list->elements) {
+    if (!each.is(Json::Kind::kArray)) return form;
+    std::vector<std::string>& words = commands.emplace_back();
+    for (const Json& word : each.elements) {
+      auto read = word.is(Json::Kind::kObject) ? bytes_of_hex(word) : plain_text(word);
+      if (!read) return form;
+      words.push_back(std::move(*read));
+    }
+  }
+  return commands;
+}
+
+std::optional<std::string> plain_text(const Json& value) {
+  if (value.is(Json::Kind::kText)) return value.text;
+  if (value.is(Json::Kind::kInteger)) return std::to_string(value.integer);
+  return std::nullopt;
+}
+
+std::optional<std::string> bytes_of_hex(const Json& value) {
+  const Json* digits = value.find("hex");
+  if (digits == nullptr || !digits->is(Json::Kind::kText) || value.names.size() != 1)
+    return std::nullopt;
+  const std::string& text = digits->text;
   if (text.size() % 2 != 0) return std::nullopt;
   std::string bytes;
   for (size_t i = 0; i < text.size(); i += 2) {
@@ -86,137 +196,42 @@ std::optional<std::string> bytes_of_hex(const json::object& object) {
   return bytes;
 }
 
-json::value converted(const Value& value, Bytes bytes = Bytes::kRaw);
-
-json::object object_of(const std::vector<Value>& elements, Bytes bytes) {
-  json::object object;
-  for (size_t i = 0; i + 1 < elements.size(); i += 2) {
-    const std::string& name = elements[i].text;
-    const Value& value = elements[i + 1];
-    if (is_flag(name) && value.type == Value::Type::kInteger) {
-      object[name] = value.integer != 0;
-    } else {
-      object[name] = converted(value, bytes);
-    }
-  }
-  return object;
-}
-
-json::value converted(const Value& value, Bytes bytes) {
+Json json_of(const Value& reply) {
   using Type = Value::Type;
-  switch (value.type) {
+  switch (reply.type) {
     case Type::kNull:
-      return nullptr;
+      return {};
     case Type::kInteger:
-      return value.integer;
+      return Json::number(reply.integer);
     case Type::kBoolean:
-      return value.integer != 0;
+      return Json::boolean(reply.integer != 0);
     case Type::kDouble:
-      return value.real;
+      return {.kind = Json::Kind::kReal, .real = reply.real};
     case Type::kMap:
-      return object_of(value.elements, bytes);
+      return object_of(reply.elements);
     case Type::kArray:
     case Type::kSet:
     case Type::kPush: {
-      json::array array;
-      for (const Value& element : value.elements) array.push_back(converted(element, bytes));
+      Json array = Json::array();
+      for (const Value& element : reply.elements) array.elements.push_back(json_of(element));
       return array;
     }
     default:
-      return text_of(value.text, bytes);
+      return Json::bytes(reply.text);
   }
-}
-
-// How many members the text gives its object, those that it gives twice counted twice: the library
-// keeps the last of them. REQUIRES: it has read the text.
-size_t members_in(std::string_view text) {
-  size_t members = 0;
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      i += c == '\\' ? 1 : 0;
-      in_string = c != '"';
-      continue;
-    }
-    in_string = c == '"';
-    depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-    members += c == ':' && depth == 1 ? 1 : 0;
-  }
-  return members;
-}
-
-}  // namespace
-
-Result<Parameters, std::string> parameters_of_json(std::string_view text) {
-  json::error_code error;
-  json::parse_options options;
-  options.max_depth = kDepthMax;
-  const json::value parsed = json::parse({text.data(), text.size()}, error, {}, options);
-  if (error) return "ERR the body is no JSON: " + error.message();
-  if (!parsed.is_object()) return std::string("ERR the body must be an object of JSON");
-  if (members_in(text) != parsed.get_object().size())
-    return std::string("ERR the body gives a name twice");
-  Parameters parameters;
-  for (const auto& member : parsed.get_object()) {
-    const std::string name(view(member.key()));
-    const json::value& value = member.value();
-    // Whatever else became a text would be one key for all who send it.
-    if (equals_ignoring_case(name, "key") && !plain_text(value))
-      return std::string("ERR key must be a string or an integer");
-    if (value.is_null() || (value.is_bool() && !value.get_bool())) continue;
-    if (value.is_bool()) {
-      parameters.push_back({.name = name, .value = std::nullopt});
-      continue;
-    }
-    const auto words = value.is_array() ? joined(value.get_array(), name == "limits" ? ' ' : ',')
-                                        : plain_text(value);
-    if (!words) {
-      return "ERR " + algorithms::shown(name) +
-             " must be a string, an integer, true, false, null, or an array of strings and "
-             "integers";
-    }
-    parameters.push_back({.name = name, .value = *words});
-  }
-  return parameters;
-}
-
-Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std::string_view text) {
-  const std::string form =
-      R"(ERR the body must be {"commands": [[word, ...], ...]}, words being strings, integers or )"
-      R"({"hex": "..."})";
-  json::error_code error;
-  json::parse_options options;
-  options.max_depth = kDepthMax;
-  const json::value parsed = json::parse({text.data(), text.size()}, error, {}, options);
-  if (error) return "ERR the body is no JSON: " + error.message();
-  const json::value* list =
-      parsed.is_object() ? parsed.get_object().if_contains("commands") : nullptr;
-  if (list == nullptr || !list->is_array()) return form;
-  std::vector<std::vector<std::string>> commands;
-  for (const json::value& each : list->get_array()) {
-    if (!each.is_array()) return form;
-    std::vector<std::string>& words = commands.emplace_back();
-    for (const json::value& word : each.get_array()) {
-      auto read = word.is_object() ? bytes_of_hex(word.get_object()) : plain_text(word);
-      if (!read) return form;
-      words.push_back(std::move(*read));
-    }
-  }
-  return commands;
 }
 
 std::string page_json_of(const Value& reply) {
-  if (reply.is_error())
-    return json::serialize(json::object{{"error", text_of(reply.text, Bytes::kHex)}});
-  return json::serialize(converted(reply, Bytes::kHex));
+  if (!reply.is_error()) return text_of(json_of(reply));
+  Json object = Json::object();
+  object.add("error", Json::bytes(reply.text));
+  return text_of(object);
 }
 
-std::string json_of(const Value& reply) { return json::serialize(converted(reply)) + "\n"; }
-
 std::string json_of_error(std::string_view error) {
-  return json::serialize(json::object{{"error", json::string(error.data(), error.size())}}) + "\n";
+  Json object = Json::object();
+  object.add("error", Json::bytes(error));
+  return text_of(object) + "\n";
 }
 
 }  // namespace weir::server::http

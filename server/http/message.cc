@@ -28,13 +28,6 @@ constexpr StatusName kNames[] = {
     {503, "Service Unavailable"},
 };
 
-std::string_view name_of(unsigned status) {
-  const auto* const row =
-      std::find_if(std::begin(kNames), std::end(kNames),
-                   [status](const StatusName& each) { return each.status == status; });
-  return row == std::end(kNames) ? "Answer" : row->name;
-}
-
 // By the first word of an error. What is not here means that the server cannot do now what it could
 // at another time.
 constexpr struct {
@@ -70,7 +63,7 @@ std::optional<std::string> combined(Fields fields, std::string_view name) {
 
 void write(const Answer& answer, bool keep_alive, bool head_only, std::string* out) {
   out->append("HTTP/1.1 ").append(std::to_string(answer.status)).append(" ");
-  out->append(name_of(answer.status)).append("\r\n");
+  out->append(status_name(answer.status)).append("\r\n");
   for (const auto& [name, value] : answer.fields) append_field(name, value, out);
   append_field("Cache-Control", "no-store", out);
   if (!answer.body.empty()) {
@@ -81,6 +74,13 @@ void write(const Answer& answer, bool keep_alive, bool head_only, std::string* o
   append_field("Connection", keep_alive ? "keep-alive" : "close", out);
   out->append("\r\n");
   if (!head_only) out->append(answer.body);
+}
+
+std::string_view status_name(unsigned status) {
+  const auto* const row =
+      std::find_if(std::begin(kNames), std::end(kNames),
+                   [status](const StatusName& each) { return each.status == status; });
+  return row == std::end(kNames) ? "Answer" : row->name;
 }
 
 unsigned status_of_error(std::string_view error) {

@@ -47,6 +47,8 @@ struct Answer {
 // same.
 void write(const Answer& answer, bool keep_alive, bool head_only, std::string* out);
 
+// "Bad Request".
+std::string_view status_name(unsigned status);
 // Which status an error of a command is, such as "NOPERM this user ...".
 unsigned status_of_error(std::string_view error);
 // An error as a line of text.

@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/heap_bytes.h"
+#include "server/http/v1/endpoints.h"
 
 namespace weir::server::http {
 
@@ -28,7 +29,7 @@ struct RequestReader::Parser : wire::request_parser<wire::string_body> {
   Parser() {
     eager(false);  // the header is looked at before the body is read
     header_limit(kHeaderBytesMax);
-    body_limit(kBodyBytesMax);
+    body_limit(kBatchBodyBytesMax);  // until the path is known
   }
 
   void count_field_bytes() {
@@ -71,7 +72,17 @@ void RequestReader::reset() {
 
 RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view why) {
   refusal_ = {.status = status, .body = "the request was refused: " + std::string(why) + "\n"};
+  show_request();
   return Progress::kRefused;
+}
+
+size_t RequestReader::body_bytes_max() const {
+  const std::string_view target = text_of(parser_->get().target());
+  return target.substr(0, target.find('?')) == kBatchPath ? kBatchBodyBytesMax : kBodyBytesMax;
+}
+
+RequestReader::Progress RequestReader::refuse_body() {
+  return refuse(413, "its body has more than " + std::to_string(body_bytes_max()) + " bytes");
 }
 
 RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used) {
@@ -85,18 +96,21 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, size_t* used
     if (error == wire::error::need_more) break;
     if (error == wire::error::header_limit)
       return refuse(431, "its header has more than 32768 bytes");
-    if (error == wire::error::body_limit) return refuse(413, "its body has more than 16384 bytes");
+    if (error == wire::error::body_limit) return refuse_body();
     if (error) return refuse(400, error.message());
     if (parser_->is_header_done() && parser_->header_fields == 0) {
       parser_->header_fields = parser_->fields();
       parser_->count_field_bytes();
       if (is_ambiguous(parser_->get())) return refuse(400, "bad Transfer-Encoding");
+      if (parser_->content_length().value_or(0) > body_bytes_max()) return refuse_body();
+      parser_->body_limit(body_bytes_max());
     }
     if (taken == 0) break;
   }
   bytes_ += *used;
   const bool awaits_chunk = parser_->is_header_done() && !parser_->is_done();
-  if (bytes_ > kRequestBytesMax || (awaits_chunk && bytes.size() > kChunkHeadBytesMax))
+  const size_t bytes_max = kRequestBytesMax + body_bytes_max() - kBodyBytesMax;
+  if (bytes_ > bytes_max || (awaits_chunk && bytes.size() > kChunkHeadBytesMax))
     return refuse(413, "it is longer than requests are here");
   if (parser_->is_done()) {
     // What comes after a body is the client's own also where a proxy has written the header.

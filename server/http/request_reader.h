@@ -1,7 +1,8 @@
 // Reads requests of HTTP/1.0 and 1.1 from bytes, one after the other.
 //
 // Invariant: a request's memory is bounded by kHeaderBytesMax and kBodyBytesMax, and what it is
-// sent as by kRequestBytesMax, whatever it announces.
+// sent as by kRequestBytesMax, whatever it announces. A batch of /v1/batch may be longer: its body
+// has at most kBatchBodyBytesMax, and what it is sent as is as much longer.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@ namespace weir::server::http {
 
 inline constexpr size_t kHeaderBytesMax = 32 << 10;  // what proxies let through
 inline constexpr size_t kBodyBytesMax = 16 << 10;
+inline constexpr size_t kBatchBodyBytesMax = 64 << 10;
 inline constexpr size_t kChunkHeadBytesMax = 8 << 10;  // its size, extensions and line ends
 // With what comes around the body's chunks.
 inline constexpr size_t kRequestBytesMax = 64 << 10;
@@ -36,7 +38,8 @@ class RequestReader {
   // used; those that were not come again with the next call. REQUIRES: neither done nor refused.
   Progress read(std::string_view bytes, size_t* used);
 
-  // Valid until read() or reset() is called.
+  // Valid until read() or reset() is called. Of a refused request it holds what was read, as far as
+  // its path.
   const Request& request() const { return request_; }
   const Answer& refusal() const { return refusal_; }
   // What the reader takes beside its own members.
@@ -48,6 +51,8 @@ class RequestReader {
   struct Parser;
 
   Progress refuse(unsigned status, std::string_view why);
+  Progress refuse_body();
+  size_t body_bytes_max() const;
   void show_request();
 
   std::unique_ptr<Parser> parser_;

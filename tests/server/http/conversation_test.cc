@@ -101,7 +101,7 @@ TEST_F(HttpTest, ErrorsHaveTheirStatus) {
   call({"SET", "text", "1"});
   EXPECT_THAT(send(post("{")), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(send(post(R"({"key": "k", "limits": "1/1s", "wrong": 1})")),
-              HasSubstr(R"({"error":"ERR syntax error at 'WRONG')"));
+              HasSubstr(R"("field":"wrong","error":"ERR wrong is unknown: there are key, )"));
   EXPECT_THAT(send(post(R"({"key": "text", "limits": "1/1s"})")), StartsWith("HTTP/1.1 409 "));
   EXPECT_THAT(gate("?policy=none&key=k"), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(gate("?policy=none&key=k&errors=open"), Not(HasSubstr("none")));

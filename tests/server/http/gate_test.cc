@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "server/http/credentials.h"
-#include "server/http/json.h"
 
 namespace weir::server::http {
 namespace {
@@ -135,45 +134,6 @@ TEST(HttpCredentials, AreAPairInBase64) {
   for (const char* other : {"", "Basic", "Basic ", "Digest c2hvcDpw", "Basic c2hvcA==", "Basic c",
                             "Basic c2hv!DpwOndvcmQ="})
     EXPECT_FALSE(parse_credentials(other)) << other;
-}
-
-std::vector<std::string> json_words(std::string_view text) {
-  const auto parameters = parameters_of_json(text);
-  if (!parameters) return {parameters.error()};
-  const auto made = take_words(*parameters);
-  return made ? *made : std::vector<std::string>{made.error()};
-}
-
-TEST(HttpJson, AKeyIsAStringOrAnIntegerAndEveryNameIsThereOnce) {
-  for (const std::string key : {"true", "false", "null", "[]", R"(["u", "t"])", "1.5", "{}"}) {
-    EXPECT_THAT(json_words(R"({"limits": "10/1s", "Key": )" + key + "}"),
-                ElementsAre("ERR key must be a string or an integer"))
-        << key;
-  }
-  for (const std::string body : {R"({"key": "a", "limits": "10/1s", "key": "b"})",
-                                 R"({"key": "a\\", "limits": "10/1s", "cost": 1, "cost": 9})"}) {
-    EXPECT_THAT(json_words(body), ElementsAre("ERR the body gives a name twice")) << body;
-  }
-  EXPECT_THAT(json_words(R"({"key": "a\":{b:", "limits": ["10/1s"]})"),
-              ElementsAre("RL.TAKE", "a\":{b:", "10/1s", "HEADERS"));
-}
-
-TEST(HttpJson, BecomesTheWordsOfTake) {
-  EXPECT_THAT(json_words(R"({"key": "a b", "limits": ["GCRA 10/1s", "FIXED", "5/1h"],
-                             "cost": [1, 2], "shadow": true, "upto": false, "id": null})"),
-              ElementsAre("RL.TAKE", "a b", "GCRA", "10/1s", "FIXED", "5/1h", "COST", "1,2",
-                          "SHADOW", "HEADERS"));
-  EXPECT_THAT(json_words(R"({"key": 42, "policy": "\u00e4pi", "headers": true, "full": true})"),
-              ElementsAre("RL.TAKE", "42", "POLICY", "\xc3\xa4pi", "HEADERS"));
-}
-
-TEST(HttpJson, SaysWhatItIsNot) {
-  EXPECT_THAT(json_words(""), ElementsAre(HasSubstr("ERR the body is no JSON")));
-  EXPECT_THAT(json_words("{\"key\": \"\xff\"}"), ElementsAre(HasSubstr("ERR the body is no JSON")));
-  EXPECT_THAT(json_words("[]"), ElementsAre("ERR the body must be an object of JSON"));
-  EXPECT_THAT(json_words(R"({"key": {}})"), ElementsAre(HasSubstr("ERR key must be a string")));
-  EXPECT_THAT(json_words(R"({"cost": 1.5})"), ElementsAre(HasSubstr("ERR cost must be a string")));
-  EXPECT_THAT(json_words(std::string(10000, '[')), ElementsAre(HasSubstr("is no JSON")));
 }
 
 TEST(HttpMessage, WhoIsNotLetInIsToldByStatus) {

@@ -27,6 +27,11 @@ def caller(name, title, language, protocol, prepare, resends, multiplexed=False,
                   is_of_calls=True, **options)
 
 
+def openapi():
+    packages = installs.python_packages("schemathesis")
+    return [sys.executable, installs.CLIENTS / "http/openapi.py"], {"PYTHONPATH": str(packages)}
+
+
 CLIENTS = [
     caller("redis-py", "redis-py", "Python", 3, python.python_program("redis-8", "caller_redis_py.py"), resends=True, read_ms=SECOND_MS, in_ci=True),
     caller("ioredis", "ioredis", "Node", 3, node.node_program("caller.js", "ioredis"),
@@ -53,4 +58,6 @@ CLIENTS = [
            lambda: ([sys.executable, installs.CLIENTS / "gate/proxies.py"],
                     {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
            is_of_calls=True, in_ci=True),
+    Client("openapi", "schemathesis", "Python", (3,), openapi, is_of_calls=True, in_ci=True,
+           seconds_max=300),
 ]
