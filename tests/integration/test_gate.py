@@ -101,7 +101,7 @@ class Proxies(Http):
         status, headers, _ = self.through()
         self.assertEqual(status, 429)
         self.assertAlmostEqual(int(headers["Retry-After"]), 3600, delta=60)
-        self.assertRegex(headers["RateLimit"], '"fixed0";r=0;t=[0-9]+')
+        self.assertRegex(headers["RateLimit"], '"api";r=0;t=[0-9]+')
         self.weir.call("DEL", "ip:127.0.0.1")
         self.assertEqual(self.through()[2], "the application\n")
 
@@ -129,7 +129,7 @@ class Proxies(Http):
         self.check_limits()
         status, headers, body = self.through("/forbidden")
         self.assertEqual((status, body), (403, "no\n"))  # the application's own
-        self.assertRegex(headers["RateLimit"], '"fixed0";r=[0-9]+')
+        self.assertRegex(headers["RateLimit"], '"api";r=[0-9]+')
         self.weir.stop()
         self.assertEqual(self.through()[0], 200)  # let through, as the example says
 

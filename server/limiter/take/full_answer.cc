@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "server/limiter/policy/http_fields.h"
 #include "server/limiter/take/limiters.h"
 #include "server/session/session.h"
 
 namespace weir::server {
 namespace {
-
-using Rows = std::vector<LimitRow>;
 
 void write_integer(resp::ReplyWriter& reply, std::string_view name, int64_t value) {
   reply.bulk(name);
@@ -31,45 +30,35 @@ void write_row(resp::ReplyWriter& reply, const LimitRow& row) {
   write_integer(reply, "window_ms", milliseconds_up(row.limit.period_ns));
 }
 
-// A list of structured fields (RFC 9651), one item for each limit. Names hold nothing that a string
-// of such a list would have to escape.
-template <typename Parameters>
-std::string field_of(const Rows& rows, Parameters parameters) {
-  std::string text;
-  for (const LimitRow& row : rows) {
-    if (!text.empty()) text += ", ";
-    text += '"' + row.name + '"' + parameters(row);
+// Nothing of what a limit has left is to be had while the limit has banned the key.
+std::vector<ToldLimit> told_limits(const AnsweredKey& answered) {
+  const auto& [key, request, answer] = answered;
+  std::vector<ToldLimit> told;
+  for (const LimitRow& row : answer.rows) {
+    told.push_back({.limit = &row.limit,
+                    .name = row.is_named ? std::string_view(row.name) : std::string_view(),
+                    .policy = row.is_of_policy ? std::string_view(request.policy) : "",
+                    .remaining = row.verdict.remaining,
+                    .more_after_ns = row.more_after_ns});
   }
-  return text;
-}
-
-// `t` is the time in which no more than `r` is to be had (draft-ietf-httpapi-ratelimit-headers-11,
-// section 4.1.2). It is left out where nobody knows it.
-std::string left_of(const LimitRow& row) {
-  const int64_t more_s = seconds_up(row.more_after_ns);
-  std::string text = ";r=" + std::to_string(std::max<int64_t>(row.verdict.remaining, 0));
-  if (more_s >= 0) text += ";t=" + std::to_string(more_s);
-  return text;
-}
-
-// The window is left out where it is no whole number of seconds, which the field cannot say.
-std::string policy_of(const LimitRow& row) {
-  std::string text = ";q=" + std::to_string(row.limit.count);
-  if (row.limit.algorithm->makes_leases) return text + ";qu=\"concurrent-requests\"";
-  if (row.limit.period_ns % kNsPerS == 0) {
-    text += ";w=" + std::to_string(row.limit.period_ns / kNsPerS);
+  if (const auto index = static_cast<size_t>(answer.index); answer.banned && index < told.size()) {
+    ToldLimit& banning = told[index];
+    banning.remaining = 0;
+    banning.more_after_ns = answer.verdict.retry_after_ns;
   }
-  return text;
+  return told;
 }
 
-void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
+void write_headers(resp::ReplyWriter& reply, const AnsweredKey& answered) {
+  const Answer& answer = answered.answer;
   const int64_t retry_s = answer.allowed ? 0 : seconds_up(answer.verdict.retry_after_ns);
+  const std::vector<ToldLimit> told = told_limits(answered);
   reply.bulk("headers");
-  const bool has_limits = !answer.rows.empty();  // a list without items is no field
-  reply.map((has_limits ? 2 : 0) + (retry_s > 0 ? 1 : 0));
-  if (has_limits) {
-    write_text(reply, "RateLimit", field_of(answer.rows, left_of));
-    write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+  reply.map((told.empty() ? 0 : 2) + (retry_s > 0 ? 1 : 0));
+  if (!told.empty()) {
+    const std::vector<std::string> names = item_names(told);
+    write_text(reply, "RateLimit", rate_limit_field(told, names));
+    write_text(reply, "RateLimit-Policy", rate_limit_policy_field(told, names));
   }
   if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
 }
@@ -85,8 +74,8 @@ void write_policy(Call& call, resp::ReplyWriter& reply, const std::string& polic
 
 }  // namespace
 
-void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
-                       const Answer& answer) {
+void write_full_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& answered) {
+  const auto& [key, request, answer] = answered;
   const algorithms::Verdict& verdict = answer.verdict;
   reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0) +
             (request.policy.empty() ? 0 : 1));
@@ -105,32 +94,31 @@ void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterReques
   reply.bulk("limits");
   reply.array(static_cast<int64_t>(answer.rows.size()));
   for (const LimitRow& row : answer.rows) write_row(reply, row);
-  if (request.headers) write_headers(reply, answer);
+  if (request.headers) write_headers(reply, answered);
 }
 
-void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
-                  const Answer& answer) {
-  if (request.full) return write_full_answer(call, reply, request, answer);
-  write_verdict(reply, answer, request.upto);
+void write_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& answered) {
+  if (answered.request.full) return write_full_answer(call, reply, answered);
+  write_verdict(reply, answered.answer, answered.request.upto);
 }
 
-void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {
-  write_answer(call, call.reply, request, answer);
+void reply_answer(Call& call, const AnsweredKey& answered) {
+  write_answer(call, call.reply, answered);
 }
 
-void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
-                    const Answer& answer) {
-  if (!answer.charged || request.id.empty()) return reply_answer(call, request, answer);
+void answer_request(Call& call, const AnsweredKey& answered) {
+  const auto& [key, request, answer] = answered;
+  if (!answer.charged || request.id.empty()) return reply_answer(call, answered);
   const RequestName name{key, request.id};
   const int64_t for_ms = remembered_ms(answer.granted);
   remember_made(call, key, answer.granted, name);
   if (request.full) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full_answer(call, reply, request, answer);
+      write_full_answer(call, reply, answered);
     });
   }
   const size_t begin = call.reply.buffer()->size();
-  reply_answer(call, request, answer);
+  reply_answer(call, answered);
   remember(call, name, begin, for_ms);
 }
 

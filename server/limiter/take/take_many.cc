@@ -190,7 +190,8 @@ void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& p
   reply.integer(denied_by);
   reply.bulk("keys");
   reply.array(static_cast<int64_t>(parts.size()));
-  for (const Part& part : parts) write_full_answer(call, reply, part.request, part.answer);
+  for (const Part& part : parts)
+    write_full_answer(call, reply, {part.limiter.key(), part.request, part.answer});
 }
 
 void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
