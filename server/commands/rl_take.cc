@@ -15,13 +15,11 @@ namespace weir::server {
 namespace {
 
 constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                  kIdOption | kHoldOption | kFullOption | kHeadersOption |
+                                  kIdOption | kHoldOption | kFullOption | kAllHeaders |
                                   kOnChangeOption;
 constexpr uint32_t kLooks =
-    kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
-constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                kIdOption | kHoldOption | kFullOption | kOnChangeOption |
-                                kLimitsOfEach;
+    kCostOption | kFullOption | kAllHeaders | kOnChangeOption | kLimitsMayLack;
+constexpr uint32_t kTakesMany = kTakeOptions | kLimitsOfEach;
 
 void rl_take(Call& call) {
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
@@ -91,7 +89,7 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {1, 1, 1},
      .group = "ratelimit",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
-              "[HEADERS] [ONCHANGE mode]",
+              "[HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take,
@@ -101,7 +99,8 @@ constexpr Command kRlTakeCommands[] = {
      .flags = kReads | kFast,
      .keys = {1, 1, 1},
      .group = "ratelimit",
-     .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
+     .usage = "key [limits] [COST n] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] "
+              "[ONCHANGE mode]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
      .run = rl_peek,
@@ -112,7 +111,8 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {.numkeys = 1},
      .group = "ratelimit",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",
+              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] "
+              "[PARTITION] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

@@ -9,7 +9,7 @@ namespace weir::server {
 namespace {
 
 constexpr uint32_t kAcquires = kCostOption | kIdOption | kTimeoutOption | kHoldOption |
-                               kFullOption | kHeadersOption | kOnChangeOption;
+                               kFullOption | kAllHeaders | kOnChangeOption;
 constexpr uint32_t kReserves = kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption;
 
 void rl_acquire(Call& call) {
@@ -34,7 +34,7 @@ constexpr Command kRlWaitCommands[] = {
      .keys = {1, 1, 1},
      .group = "ratelimit",
      .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD duration] [FULL] [HEADERS] "
-              "[ONCHANGE mode]",
+              "[LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
      .run = rl_acquire,

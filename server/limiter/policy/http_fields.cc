@@ -15,6 +15,14 @@ using algorithms::Limit;
 
 constexpr std::string_view kUnnamed = "default";
 
+// By Denial.
+constexpr ProblemType kProblems[] = {
+    {"https://iana.org/assignments/http-problem-types#quota-exceeded", "Quota Exceeded", 429},
+    {"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",
+     "Temporary Reduced Capacity", 503},
+    {"https://iana.org/assignments/http-problem-types#abnormal-usage-detected",
+     "Abnormal Usage Detected", 429}};
+
 // A string of structured fields, whose characters all stand for themselves.
 std::string plain(std::string_view text) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -88,6 +96,8 @@ std::string left_of(const ToldLimit& told) {
 }
 
 }  // namespace
+
+const ProblemType& problem_type(Denial denial) { return kProblems[static_cast<size_t>(denial)]; }
 
 std::string item_name_of(std::string_view policy) { return plain(policy); }
 

@@ -19,6 +19,13 @@
 // printable ASCII, '"', '\' and '%' are "%" and two hexadecimal digits, so nobody has to undo
 // escapes. So a limit that a policy gets after its others renames none of them.
 //
+// A problem is the body of a denial as application/problem+json (RFC 9457); its members are
+// `type`, `title`, `status` and `violated-policies`, the names of the items that deny.
+//
+//     quota-exceeded               a limit has not enough, or a policy is BLOCKED
+//     temporary-reduced-capacity   so it is, and what decides is an ADAPTIVE limit at its minimum
+//     abnormal-usage-detected      a ban denies
+//
 // It must not know keys, requests or verdicts: it writes what it is told.
 #pragma once
 
@@ -55,5 +62,14 @@ std::string item_name_of(std::string_view policy);
 std::string rate_limit_policy_field(std::span<const ToldLimit> limits,
                                     std::span<const std::string> names);
 std::string rate_limit_field(std::span<const ToldLimit> limits, std::span<const std::string> names);
+
+// Why a request is denied.
+enum class Denial : uint8_t { kQuota, kReducedCapacity, kBan };
+struct ProblemType {
+  std::string_view type;  // a URI
+  std::string_view title;
+  int64_t status;  // that the draft recommends
+};
+const ProblemType& problem_type(Denial denial);
 
 }  // namespace weir::server

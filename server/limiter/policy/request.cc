@@ -36,6 +36,9 @@ constexpr WordRow kOptions[] = {
     {kHoldOption, "HOLD", true},
     {kFullOption, "FULL", false},
     {kHeadersOption, "HEADERS", false},
+    {kLegacyOption, "LEGACY", false},
+    {kProblemOption, "PROBLEM", false},
+    {kPartitionOption, "PARTITION", false},
     {kOnChangeOption, "ONCHANGE", true},
 };
 
@@ -170,8 +173,11 @@ class RequestReader {
     if (option == kUptoOption) request_.upto = true;
     if (option == kShadowOption) request_.shadow = true;
     if (option == kForceOption) request_.force = true;
-    if (option == kFullOption || option == kHeadersOption) request_.full = true;
-    if (option == kHeadersOption) request_.headers = true;
+    if (option == kLegacyOption) request_.legacy = true;
+    if (option == kProblemOption) request_.problem = true;
+    if (option == kPartitionOption) request_.partition = true;
+    if ((option & kAllHeaders) != 0) request_.headers = true;
+    if (request_.headers || option == kFullOption) request_.full = true;
     return {};
   }
 

@@ -13,10 +13,17 @@
 //     limits    for each limit a map: name, algorithm, capacity, remaining, reset_ms, window_ms
 //
 // HEADERS adds `headers`, a map of HTTP fields that are ready to be sent: RateLimit and
-// RateLimit-Policy (policy/http_fields.h), and Retry-After with a denial that waiting helps.
+// RateLimit-Policy (policy/http_fields.h), and Retry-After with a denial that waiting helps. With
+//
+//     LEGACY     also X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, of the limit
+//                that decides; Reset in seconds from now, left out where that never comes
+//     PARTITION  items have the key (pk)
+//     PROBLEM    a denial has `problem`, a map, after `headers`: the body as problem+json
 //
 // It must not decide anything: it shows what the answer holds, and counts callers.
 #pragma once
+
+#include <span>
 
 #include "resp/reply.h"
 #include "server/limiter/take/answer.h"
@@ -30,6 +37,17 @@ struct AnsweredKey {
   const LimiterRequest& request;
   const Answer& answer;
 };
+
+// What is told in HTTP of all keys of a request.
+struct ToldRequest {
+  const LimiterRequest& request;
+  std::span<const AnsweredKey> keys;
+  size_t deciding;  // of the keys
+  bool allowed;
+};
+// Answers how many members write_told() adds to a map.
+int64_t told_members(const LimiterRequest& request, bool allowed);
+void write_told(resp::ReplyWriter& reply, const ToldRequest& told);
 
 // Writes what the request wants to see: the verdict, or with FULL all.
 void write_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& answered);

@@ -104,7 +104,8 @@ TEST_F(RlReport, ErrorsSayWhatIsAccepted) {
       ask("RL.TAKE k FIXED 10/1s ADAPTIVE 1..60"),
       "(error ERR syntax error at 'ADAPTIVE': expected an option of FIXED (ALIGN, ON, OFFSET, "
       "ZONE, BAN or "
-      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
+      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS, LEGACY, "
+      "PROBLEM, PARTITION or ONCHANGE; "
       "ADAPTIVE is an option of GCRA, TOKENBUCKET or LEAKY)");
 }
 
