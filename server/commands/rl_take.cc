@@ -7,6 +7,7 @@
 #include "server/commands/command_lists.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/policy/request_hints.h"
+#include "server/limiter/policy/trace_words.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/take.h"
 #include "server/limiter/take/take_many.h"
@@ -16,19 +17,19 @@ namespace {
 
 constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kForceOption |
                                   kIdOption | kHoldOption | kFullOption | kAllHeaders |
-                                  kOnChangeOption;
+                                  kOnChangeOption | kTraceOption;
 constexpr uint32_t kLooks =
-    kCostOption | kFullOption | kAllHeaders | kOnChangeOption | kLimitsMayLack;
+    kCostOption | kFullOption | kAllHeaders | kOnChangeOption | kTraceOption | kLimitsMayLack;
 constexpr uint32_t kTakesMany = kTakeOptions | kLimitsOfEach;
 
 void rl_take(Call& call) {
-  const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kTakeOptions);
   if (!request) return call.reply.error(request.error());
   take(call, call.args[1], **request);
 }
 
 void rl_peek(Call& call) {
-  const auto request = call.limiters.requests.parse(call.args.subspan(2), kLooks);
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kLooks);
   if (!request) return call.reply.error(request.error());
   peek_at(call, call.args[1], **request);
 }
@@ -62,8 +63,8 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  const auto request =
-      parse_request(call.args.subspan(2 + keys->size()), kTakesMany, &call.limiters.zones.given());
+  const auto request = parse_request(untraced_words(call, 2 + keys->size()), kTakesMany,
+                                     &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   take_many(call, *keys, *request);
 }
@@ -89,7 +90,7 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {1, 1, 1},
      .group = "ratelimit",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
-              "[HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]",
+              "[HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take,
@@ -100,7 +101,7 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {1, 1, 1},
      .group = "ratelimit",
      .usage = "key [limits] [COST n] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] "
-              "[ONCHANGE mode]",
+              "[ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
      .run = rl_peek,
@@ -112,7 +113,7 @@ constexpr Command kRlTakeCommands[] = {
      .group = "ratelimit",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
               "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] "
-              "[PARTITION] [ONCHANGE mode]",
+              "[PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

@@ -10,6 +10,7 @@
 #include "server/http/credentials.h"
 #include "server/http/json.h"
 #include "server/http/page.h"
+#include "server/http/trace_field.h"
 
 namespace weir::server::http {
 namespace {
@@ -166,8 +167,9 @@ void Conversation::ask_take() {
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
   const auto parameters = parameters_of_json(request.body);
   if (!parameters) return answer_error(parameters.error());
-  const auto words = take_words(*parameters);
+  auto words = take_words(*parameters);
   if (!words) return answer_error(words.error());
+  add_trace(request.fields, &*words);
   run(*words);
 }
 

@@ -9,6 +9,7 @@
 #include "resp/numbers.h"
 #include "server/http/gate_keys.h"
 #include "server/http/json.h"
+#include "server/http/trace_field.h"
 
 namespace weir::server::http {
 namespace {
@@ -170,7 +171,9 @@ Result<std::vector<std::string>, std::string> parse_gate(const Request& request,
                                 : "ERR X-Weir-Policy or X-Weir-Limits, and X-Weir-Key must be "
                                   "given, or policy or limits, and key in a query");
   }
-  return words_of_keys(parameters);
+  auto words = words_of_keys(parameters);
+  if (words) add_trace(request.fields, &*words);
+  return words;
 }
 
 Answer gate_answer(const Value& reply, const GateTerms& terms) {

@@ -248,6 +248,25 @@ class Options(Http):
         _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition")
         self.assertEqual(rate_limits(headers)["RateLimit"], {"default": {"r": 4, "t": 1, "pk": b"k1"}})
 
+    def test_a_trace_shows_in_the_slow_log_and_as_an_exemplar(self):
+        port = harness.free_port()
+        self.weir.stop()
+        self.weir = self.start(metrics_port=port, slowlog_log_slower_than=0)
+        ids = [("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"), ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")]
+        traces = [f"00-{trace}-{span}-01" for trace, span in ids]
+        connection = self.connection()
+        self.ask(connection, "/v1/gate?limits=5/1s&key=k", traceparent=traces[0])
+        self.ask(connection, "/v1/take", "POST", '{"key": "k", "limits": "5/1s"}', traceparent=traces[1])
+        logged = [entry[3] for entry in self.weir.call("SLOWLOG", "GET", "10")]
+        for trace in traces:
+            self.assertIn([b"RL.TAKE", b"k", b"5/1s", b"HEADERS", b"TRACEPARENT", trace.encode()], logged)
+        _, headers, text = self.ask(self.connection(port), "/metrics", Accept="application/openmetrics-text")
+        self.assertIn("openmetrics", headers["Content-Type"])
+        exemplar = r'weir_decision_duration_seconds_bucket\{le="[^"]+"\} \d+ # \{trace_id="(\w+)",span_id="(\w+)"\} '
+        [found] = re.findall(exemplar, text)  # the first of sixteen is timed
+        self.assertEqual(found, ids[0])
+        self.assertEqual(self.ask(connection, "/v1/gate?limits=5/1s&key=k", traceparent="of-a-caller")[0], 200)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -2,6 +2,7 @@
 //
 //     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
 //     [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]
+//     [TRACEPARENT traceparent]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
@@ -47,6 +48,7 @@ enum RequestOption : uint32_t {
   kLegacyOption = 1 << 13,
   kProblemOption = 1 << 14,
   kPartitionOption = 1 << 15,
+  kTraceOption = 1 << 16,
 };
 inline constexpr uint32_t kAllHeaders =
     kHeadersOption | kLegacyOption | kProblemOption | kPartitionOption;
@@ -82,6 +84,7 @@ struct LimiterRequest : AskedLimits {
   bool legacy = false;   // these three only with `headers`
   bool problem = false;
   bool partition = false;
+  bool traced = false;                // TRACEPARENT was among the words (trace_words.h)
   std::string id;                     // empty: none
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;

@@ -36,6 +36,7 @@ constexpr Elsewhere kElsewhere[] = {
     {"LEGACY", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take LEGACY"},
     {"PROBLEM", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take PROBLEM"},
     {"PARTITION", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take PARTITION"},
+    {"TRACEPARENT", "RL.TAKE, RL.PEEK, RL.MTAKE, RL.ACQUIRE and RL.RESERVE take TRACEPARENT"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},
     {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
 };

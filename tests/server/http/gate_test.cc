@@ -179,6 +179,22 @@ TEST(Gate, AProblemIsTheBodyOfADenialWithItsStatus) {
   EXPECT_THAT(denied.fields, ElementsAre(testing::Pair("A", "b")));
 }
 
+TEST(Gate, ATraceIsAWordOfTheQuestion) {
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const std::string other = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+  const std::string query = "/v1/gate?policy=a&key=k";
+  EXPECT_THAT(words(query, {{"Traceparent", trace}}),
+              ElementsAre("RL.TAKE", "k", "POLICY", "a", "HEADERS", "TRACEPARENT", trace));
+  EXPECT_THAT(words(query + "&policy.2=b&key.2=l", {{"traceparent", trace}}),
+              ElementsAre("RL.MTAKE", "2", "k", "l", "EACH", "POLICY", "a", "EACH", "POLICY", "b",
+                          "HEADERS", "TRACEPARENT", trace));
+  EXPECT_THAT(words(query + "&traceparent=" + trace, {{"traceparent", other}}),
+              ElementsAre("RL.TAKE", "k", "POLICY", "a", "TRACEPARENT", trace, "HEADERS"));
+  const auto none = ElementsAre("RL.TAKE", "k", "POLICY", "a", "HEADERS");
+  EXPECT_THAT(words(query, {{"traceparent", "x"}}), none) << "a caller may send what he likes";
+  EXPECT_THAT(words(query, {{"traceparent", trace}, {"traceparent", other}}), none);
+}
+
 TEST(Gate, SaysWhatIsMissingOrTwice) {
   EXPECT_THAT(words("/v1/gate?key=k"), ElementsAre("ERR policy or limits must be given"));
   EXPECT_THAT(words("/v1/gate?policy=api"), ElementsAre("ERR key must be given"));

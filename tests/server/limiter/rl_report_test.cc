@@ -105,7 +105,7 @@ TEST_F(RlReport, ErrorsSayWhatIsAccepted) {
       "(error ERR syntax error at 'ADAPTIVE': expected an option of FIXED (ALIGN, ON, OFFSET, "
       "ZONE, BAN or "
       "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS, LEGACY, "
-      "PROBLEM, PARTITION or ONCHANGE; "
+      "PROBLEM, PARTITION, ONCHANGE or TRACEPARENT; "
       "ADAPTIVE is an option of GCRA, TOKENBUCKET or LEAKY)");
 }
 

@@ -1,0 +1,18 @@
+#include "server/http/trace_field.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/trace_parent.h"
+
+namespace weir::server::http {
+
+void add_trace(Fields fields, std::vector<std::string>* words) {
+  constexpr const char* kWord = "TRACEPARENT";
+  const std::optional<std::string> value = combined(fields, kWord);
+  if (!value || !parse_trace_parent(*value)) return;
+  if (std::find(words->begin(), words->end(), kWord) != words->end()) return;
+  words->insert(words->end(), {kWord, *value});
+}
+
+}  // namespace weir::server::http
