@@ -344,4 +344,10 @@ LimitSpec calendar_spec(int64_t count, const Calendar& calendar) {
   return spec;
 }
 
+bool has_windows_of_many_lengths(const Limit& limit) {
+  if (limit.algorithm != &algorithm_fixed || limit.options[0] <= kAlignEpoch) return false;
+  const CalendarUnit unit = calendar_of(limit).unit;
+  return unit >= CalendarUnit::kMonth || (limit.zone != nullptr && unit >= CalendarUnit::kDay);
+}
+
 }  // namespace weir::algorithms

@@ -40,4 +40,18 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
+std::string encode_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    uint32_t bits = 0;
+    for (size_t i = at; i < at + 3; ++i)
+      bits = bits << 8 | (i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0U);
+    for (int shift = 18; shift >= 0; shift -= 6) text += kLetters[bits >> shift & 63];
+    if (at + 2 >= bytes.size()) text[text.size() - 1] = '=';
+    if (at + 1 >= bytes.size()) text[text.size() - 2] = '=';
+  }
+  return text;
+}
+
 }  // namespace weir

@@ -74,6 +74,8 @@ struct Call {
   Args args;     // args[0] is the command's name; a subcommand's name is args[1]
   int database;  // the session's database when the command began
   int64_t now_ns;
+  // The traceparent that the request names, which is valid (base/trace_parent.h); empty: none.
+  std::string_view trace = {};
 
   // Charged by whatever the arguments' number and the reply's size do not tell.
   WorkMeter& work() const { return host.work(); }

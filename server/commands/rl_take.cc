@@ -7,6 +7,7 @@
 #include "server/commands/command_lists.h"
 #include "server/limiter/policy/limit_use.h"
 #include "server/limiter/policy/request_hints.h"
+#include "server/limiter/policy/trace_words.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/take.h"
 #include "server/limiter/take/take_many.h"
@@ -15,16 +16,14 @@ namespace weir::server {
 namespace {
 
 constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                  kIdOption | kHoldOption | kFullOption | kHeadersOption |
-                                  kOnChangeOption;
+                                  kIdOption | kHoldOption | kFullOption | kAllHeaders |
+                                  kOnChangeOption | kTraceOption;
 constexpr uint32_t kLooks =
-    kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
-constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                kIdOption | kHoldOption | kFullOption | kOnChangeOption |
-                                kLimitsOfEach;
+    kCostOption | kFullOption | kAllHeaders | kOnChangeOption | kTraceOption | kLimitsMayLack;
+constexpr uint32_t kTakesMany = kTakeOptions | kLimitsOfEach;
 
 void rl_take(Call& call) {
-  const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kTakeOptions);
   if (!request) return call.reply.error(request.error());
   if ((*request)->force) [[unlikely]]
     call.host.audit().note();
@@ -32,7 +31,7 @@ void rl_take(Call& call) {
 }
 
 void rl_peek(Call& call) {
-  const auto request = call.limiters.requests.parse(call.args.subspan(2), kLooks);
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kLooks);
   if (!request) return call.reply.error(request.error());
   peek_at(call, call.args[1], **request);
 }
@@ -66,8 +65,8 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  const auto request =
-      parse_request(call.args.subspan(2 + keys->size()), kTakesMany, &call.limiters.zones.given());
+  const auto request = parse_request(untraced_words(call, 2 + keys->size()), kTakesMany,
+                                     &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
   if (request->force) call.host.audit().note();
   take_many(call, *keys, *request);
@@ -95,7 +94,7 @@ constexpr Command kRlTakeCommands[] = {
      .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .usage = "key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
-              "[HEADERS] [ONCHANGE mode]",
+              "[HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes permits from all limits of a key, or from none.",
      .since = "weir 0.1",
      .run = rl_take,
@@ -106,7 +105,8 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {1, 1, 1},
      .audit = Audit::kNo,
      .group = "ratelimit",
-     .usage = "key [limits] [COST n] [FULL] [HEADERS] [ONCHANGE mode]",
+     .usage = "key [limits] [COST n] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] "
+              "[ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Answers the verdict that RL.TAKE would give, and changes nothing.",
      .since = "weir 0.1",
      .run = rl_peek,
@@ -118,7 +118,8 @@ constexpr Command kRlTakeCommands[] = {
      .audit = Audit::kIfNoted,
      .group = "ratelimit",
      .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",
+              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] "
+              "[PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

@@ -3,23 +3,26 @@
 #include "server/limiter/later/acquire.h"
 #include "server/limiter/later/reserve.h"
 #include "server/limiter/policy/limit_use.h"
+#include "server/limiter/policy/trace_words.h"
 #include "server/limiter/take/limiters.h"
 
 namespace weir::server {
 namespace {
 
 constexpr uint32_t kAcquires = kCostOption | kIdOption | kTimeoutOption | kHoldOption |
-                               kFullOption | kHeadersOption | kOnChangeOption;
-constexpr uint32_t kReserves = kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption;
+                               kFullOption | kAllHeaders | kOnChangeOption | kTraceOption;
+constexpr uint32_t kReserves =
+    kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption | kTraceOption;
 
 void rl_acquire(Call& call) {
-  auto request = parse_request(call.args.subspan(2), kAcquires, &call.limiters.zones.given());
+  auto request = parse_request(untraced_words(call, 2), kAcquires, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error());
   acquire(call, call.args[1], std::move(*request));
 }
 
 void rl_reserve(Call& call) {
-  const auto request = parse_request(call.args.subspan(2), kReserves, &call.limiters.zones.given());
+  const auto request =
+      parse_request(untraced_words(call, 2), kReserves, &call.limiters.zones.given());
   if (!request) return call.reply.error(request.error());
   reserve(call, call.args[1], *request);
 }
@@ -35,7 +38,7 @@ constexpr Command kRlWaitCommands[] = {
      .audit = Audit::kNo,
      .group = "ratelimit",
      .usage = "key limits [COST n] TIMEOUT time [ID token] [HOLD duration] [FULL] [HEADERS] "
-              "[ONCHANGE mode]",
+              "[LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes permits as soon as they are there, first come, first served.",
      .since = "weir 0.1",
      .run = rl_acquire,
@@ -46,7 +49,8 @@ constexpr Command kRlWaitCommands[] = {
      .keys = {1, 1, 1},
      .audit = Audit::kNo,
      .group = "ratelimit",
-     .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode]",
+     .usage = "key limits [COST n] [MAXWAIT time] [ID token] [ONCHANGE mode] "
+              "[TRACEPARENT traceparent]",
      .summary = "Books permits now: granted 0 or 1, the wait in milliseconds, an id.",
      .since = "weir 0.1",
      .run = rl_reserve,

@@ -11,6 +11,7 @@
 #include "server/http/credentials.h"
 #include "server/http/json.h"
 #include "server/http/page.h"
+#include "server/http/trace_field.h"
 #include "server/http/v1/problem.h"
 
 namespace weir::server::http {
@@ -185,8 +186,10 @@ void Conversation::ask_v1() {
   if (calls_.waits() && !clients_.may_wait()) return answer_error(kTooManyWait);
   server_.work().charge_entries(kRequestUnits * (calls_.commands().size() - 1));
   enter(Stage::kAsked);
-  for (const auto& words : calls_.commands())
+  for (Calls::Words words : calls_.commands()) {
+    add_trace(request.fields, &words);
     submit(words, [this](std::string_view reply) { on_call_reply(reply); });
+  }
 }
 
 void Conversation::ask_gate() {

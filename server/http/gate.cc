@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
+#include "server/http/gate_keys.h"
+#include "server/http/json.h"
+#include "server/http/trace_field.h"
 
 namespace weir::server::http {
 namespace {
@@ -15,7 +19,6 @@ using resp::Value;
 constexpr std::string_view kPrefix = "x-weir-";
 constexpr std::string_view kCredentials = "x-weir-authorization";
 constexpr std::string_view kChallenge = "WWW-Authenticate";
-constexpr std::string_view kHeaderSuffix = "-header";
 constexpr unsigned kDenyMin = 401, kDenyMax = 599;
 
 std::string url_decoded(std::string_view text) {
@@ -53,31 +56,6 @@ Parameter* find(Parameters* parameters, std::string_view name) {
   return found == parameters->end() ? nullptr : &*found;
 }
 
-// Puts the values of fields in the place of their names.
-Parameters resolved(const Parameters& given, Fields fields) {
-  Parameters parameters;
-  Parameters named;
-  for (const Parameter& parameter : given) {
-    const std::string name = to_lower(parameter.name);
-    if (!name.ends_with(kHeaderSuffix)) {
-      parameters.push_back(parameter);
-      continue;
-    }
-    const std::string of = name.substr(0, name.size() - kHeaderSuffix.size());
-    const auto value = combined(fields, parameter.value.value_or(""));
-    if (value || of == "key") named.push_back({.name = of, .value = value.value_or("")});
-  }
-  for (Parameter& parameter : named) {
-    Parameter* key = parameter.name == "key" ? find(&parameters, "key") : nullptr;
-    if (key == nullptr) {
-      parameters.push_back(std::move(parameter));
-    } else {
-      key->value = key->value.value_or("") + *parameter.value;
-    }
-  }
-  return parameters;
-}
-
 // Answers the value of a parameter, which is taken out; nothing if there is none.
 std::optional<std::string> take(Parameters* parameters, std::string_view name) {
   const Parameter* found = find(parameters, name);
@@ -85,6 +63,23 @@ std::optional<std::string> take(Parameters* parameters, std::string_view name) {
   std::string value = found->value.value_or("");
   parameters->erase(parameters->begin() + (found - parameters->data()));
   return value;
+}
+
+// Makes "yes" a word alone, and forgets what is "no".
+Result<void, std::string> read_flags(Parameters* parameters) {
+  constexpr std::string_view kFlags[] = {"legacy", "problem", "partition",
+                                         "shadow", "upto",    "force"};
+  for (const std::string_view name : kFlags) {
+    Parameter* flag = find(parameters, name);
+    if (flag == nullptr) continue;
+    const std::string value = std::exchange(flag->value, std::nullopt).value_or("yes");
+    if (value.empty() || equals_ignoring_case(value, "yes")) continue;
+    if (!equals_ignoring_case(value, "no"))
+      return "ERR " + std::string(name) + " must be yes or no, got '" + algorithms::shown(value) +
+             "'";
+    parameters->erase(parameters->begin() + (flag - parameters->data()));
+  }
+  return {};
 }
 
 Result<void, std::string> set_deny(std::string_view text, GateTerms* terms) {
@@ -116,6 +111,14 @@ const Value* member(const Value& map, std::string_view name) {
     if (map.elements[i].text == name) return &map.elements[i + 1];
   }
   return nullptr;
+}
+
+// The status of a problem has to be that of its answer (RFC 9457, 3.1.2).
+std::string body_of(Value problem, unsigned status) {
+  for (size_t i = 0; i + 1 < problem.elements.size(); i += 2) {
+    if (problem.elements[i].text == "status") problem.elements[i + 1].integer = status;
+  }
+  return json_of(problem);
 }
 
 // Tells whether a value that the proxy hands on may have made the error: the key of something that
@@ -157,15 +160,20 @@ Result<std::vector<std::string>, std::string> parse_gate(const Request& request,
   const Parameters given =
       by_query ? parameters_of_query(request.query()) : parameters_of_fields(request.fields);
   const auto fault = fault_of_names(given);
-  Parameters parameters = fault ? given : resolved(given, request.fields);
+  const auto resolved = fault ? Result<Parameters, std::string>(*fault)
+                              : with_values_of_fields(given, request.fields);
+  Parameters parameters = resolved ? *resolved : given;
   if (auto taken = take_terms(&parameters, terms); !taken) return taken.error();
-  if (fault) return *fault;
+  if (!resolved) return resolved.error();
+  if (auto read = read_flags(&parameters); !read) return read.error();
   if (parameters.empty()) {
     return std::string(by_query ? "ERR policy or limits, and key must be given in the query"
                                 : "ERR X-Weir-Policy or X-Weir-Limits, and X-Weir-Key must be "
                                   "given, or policy or limits, and key in a query");
   }
-  return take_words(parameters);
+  auto words = words_of_keys(parameters);
+  if (words) add_trace(request.fields, &*words);
+  return words;
 }
 
 Answer gate_answer(const Value& reply, const GateTerms& terms) {
@@ -179,6 +187,10 @@ Answer gate_answer(const Value& reply, const GateTerms& terms) {
   if (allowed->integer == 0) {
     answer.status = terms.deny;
     answer.body = "too many requests\n";
+    if (const Value* problem = member(reply, "problem")) {
+      answer.content_type = "application/problem+json";
+      answer.body = body_of(*problem, terms.deny);
+    }
   }
   return answer;
 }

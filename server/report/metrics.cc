@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "server/report/duration_histogram.h"
+#include "server/report/exemplars.h"
 
 namespace weir::server {
 namespace {
@@ -23,10 +24,14 @@ void MetricWriter::gauge(const MetricName& name, double value, int decimals) {
   write({.name = name, .kind = MetricKind::kGauge, .value = Decimal(value, decimals).text});
 }
 
-void MetricWriter::histogram(const MetricName& name, const DurationHistogram& durations) {
+void MetricWriter::histogram(const MetricName& name, const DurationHistogram& durations,
+                             const Exemplars* exemplars) {
   DurationBuckets shown{.buckets = {}, .total = durations.total(), .sum_ns = durations.sum_ns()};
-  for (int power = DurationHistogram::kFirstPower; power < DurationHistogram::kLastPower; ++power)
-    shown.buckets.push_back({int64_t{1} << power, durations.below(power)});
+  for (int power = DurationHistogram::kFirstPower; power < DurationHistogram::kLastPower; ++power) {
+    const Exemplar* exemplar = exemplars != nullptr ? exemplars->below(power) : nullptr;
+    shown.buckets.push_back({int64_t{1} << power, durations.below(power), exemplar});
+  }
+  if (exemplars != nullptr) shown.exemplar = exemplars->below(DurationHistogram::kLastPower);
   write_histogram(name, shown);
 }
 

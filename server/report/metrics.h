@@ -18,16 +18,21 @@
 namespace weir::server {
 
 class DurationHistogram;
+class Exemplars;
+struct Exemplar;
 
 // A histogram as it is shown: durations by bounds, in ascending order.
 struct DurationBuckets {
   struct Bucket {
     int64_t bound_ns = 0;
     uint64_t below = 0;  // how many were shorter than the bound
+    // One of them that was not shorter than the bound before; null: none is known.
+    const Exemplar* exemplar = nullptr;
   };
   std::vector<Bucket> buckets;
   uint64_t total = 0;
   uint64_t sum_ns = 0;
+  const Exemplar* exemplar = nullptr;  // likewise, not shorter than the last bound
 };
 
 enum class MetricKind : uint8_t { kCounter, kGauge, kText };
@@ -86,7 +91,8 @@ class MetricWriter {
     write({.name = name, .kind = MetricKind::kText, .value = value});
   }
   // How long something took, each time. INFO has no form for it.
-  void histogram(const MetricName& name, const DurationHistogram& durations);
+  void histogram(const MetricName& name, const DurationHistogram& durations,
+                 const Exemplars* exemplars = nullptr);
   void histogram(const MetricName& name, const DurationBuckets& durations) {
     write_histogram(name, durations);
   }

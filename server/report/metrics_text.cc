@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "resp/numbers.h"
+#include "server/report/exemplars.h"
 
 namespace weir::server {
 namespace {
@@ -95,10 +96,19 @@ std::string label(std::string_view name, std::string_view value) {
 }
 
 void add_sample(std::string_view name, std::string_view labels, std::string_view value,
-                std::string* samples) {
+                std::string* samples, std::string_view exemplar = {}) {
   samples->append(name);
   if (!labels.empty()) samples->append("{").append(labels).append("}");
-  samples->append(" ").append(value).append("\n");
+  samples->append(" ").append(value).append(exemplar).append("\n");
+}
+
+// What stands after the value of a bucket: a trace, and how long and when it was.
+std::string exemplar_text(const Exemplar* exemplar) {
+  if (exemplar == nullptr) return {};
+  return " # {" + label("trace_id", exemplar->trace_id) + "," +
+         label("span_id", exemplar->span_id) + "} " +
+         number_text(static_cast<double>(exemplar->duration_ns) / 1e9) + " " +
+         number_text(static_cast<double>(exemplar->unix_ms) / 1e3);
 }
 
 }  // namespace
@@ -159,13 +169,15 @@ void MetricsText::fact(const MetricName& name, const Label& said) {
 void MetricsText::write_histogram(const MetricName& name, const DurationBuckets& durations) {
   MetricFamily& of = metric_family(name, "histogram");
   const std::string comma = row_labels_.empty() ? "" : row_labels_ + ",";
-  for (const auto& [bound_ns, below] : durations.buckets) {
+  const bool shows = format_ == MetricsFormat::kOpenMetrics;  // the older format has no exemplars
+  for (const auto& [bound_ns, below, exemplar] : durations.buckets) {
     const double bound_s = static_cast<double>(bound_ns) / 1e9;
     add_sample(of.name + "_bucket", comma + label("le", number_text(bound_s)),
-               std::to_string(below), &of.samples);
+               std::to_string(below), &of.samples, shows ? exemplar_text(exemplar) : "");
   }
   const std::string total = std::to_string(durations.total);
-  add_sample(of.name + "_bucket", comma + label("le", "+Inf"), total, &of.samples);
+  add_sample(of.name + "_bucket", comma + label("le", "+Inf"), total, &of.samples,
+             shows ? exemplar_text(durations.exemplar) : "");
   add_sample(of.name + "_sum", row_labels_,
              number_text(static_cast<double>(durations.sum_ns) / 1e9), &of.samples);
   add_sample(of.name + "_count", row_labels_, total, &of.samples);

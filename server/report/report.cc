@@ -70,6 +70,7 @@ void Report::reset() {
   stats = {};
   turns = {};
   commits = {};
+  decisions = {};
   errors = {};
   loop.reset();
 }

@@ -10,6 +10,7 @@
 #include "server/os/rate_meter.h"
 #include "server/report/duration_histogram.h"
 #include "server/report/error_metrics.h"
+#include "server/report/exemplars.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
 #include "server/report/slow_log.h"
@@ -77,6 +78,7 @@ class Report {
   Stats stats;
   DurationHistogram turns;    // each from its first request to the release of its replies
   DurationHistogram commits;  // the part of each that the log took
+  Exemplars decisions;        // of commands that ask a limiter, those that are timed
   ErrorMetrics errors;
   LatencyMonitor latency;
   LoopWatch loop;

@@ -15,11 +15,18 @@ std::string cut(std::string_view arg) {
 }
 
 // The last place tells how many arguments there were.
-std::vector<std::string> cut(std::span<const std::string_view> first, size_t count) {
+std::vector<std::string> cut(std::span<const std::string_view> first, size_t count,
+                             std::string_view trace) {
   std::vector<std::string> args;
-  const size_t kept = count > SlowLog::kArgsMax ? SlowLog::kArgsMax - 1 : count;
+  size_t kept = count > SlowLog::kArgsMax ? SlowLog::kArgsMax - 1 : count;
+  const auto shown = first.first(kept);
+  const bool loses_trace =
+      !trace.empty() && std::find(shown.begin(), shown.end(), trace) == shown.end();
+  if (loses_trace) --kept;
   for (const std::string_view arg : first.first(kept)) args.push_back(cut(arg));
-  if (count > kept) args.push_back("... (" + std::to_string(count - kept) + " more arguments)");
+  if (loses_trace) args.emplace_back(trace);
+  if (count > args.size())
+    args.push_back("... (" + std::to_string(count - args.size()) + " more arguments)");
   return args;
 }
 
@@ -46,9 +53,10 @@ bool SlowLog::is_slow(int64_t duration_ns) const {
   return logs_ && duration_ns / kNsPerUs >= rules_.slower_than_us;
 }
 
-void SlowLog::add(Entry entry, std::span<const std::string_view> first, size_t count) {
+void SlowLog::add(Entry entry, std::span<const std::string_view> first, size_t count,
+                  std::string_view trace) {
   entry.id = next_id_++;
-  entry.args = cut(first, count);
+  entry.args = cut(first, count, trace);
   entries_.push_front(std::move(entry));
   while (entries_.size() > static_cast<size_t>(rules_.entries_max)) entries_.pop_back();
 }

@@ -6,7 +6,8 @@
 //
 // Invariants
 // 1. Of a request no more is copied than an entry keeps: at most kArgsMax arguments of kArgBytesMax
-//    bytes, cut as Redis cuts them.
+//    bytes, cut as Redis cuts them. Where the trace would be cut off it is kept, before the last
+//    place.
 // 2. IDs rise by one and are never used again while the process lives, RESET or not, but for those
 //    of entries that were taken back, which nobody has seen.
 #pragma once
@@ -52,8 +53,10 @@ class SlowLog {
   bool is_slow(int64_t duration_ns) const;
 
   // Adds an entry. Its `id` is assigned here, its arguments are the first of `count` ones, cut, and
-  // the oldest entries make room. REQUIRES: `first` are all of them, or at least kArgsMax.
-  void add(Entry entry, std::span<const std::string_view> first, size_t count);
+  // the oldest entries make room. `trace`: the request's traceparent, one of its arguments; empty:
+  // it has none. REQUIRES: `first` are all of them, or at least kArgsMax.
+  void add(Entry entry, std::span<const std::string_view> first, size_t count,
+           std::string_view trace = {});
   void clear() { entries_.clear(); }
   // Takes back the entries that were added since a savepoint.
   uint64_t savepoint() const { return next_id_; }

@@ -11,6 +11,7 @@
 #include "resp/value.h"
 #include "server/os/time_zones.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/server/structured_fields.h"
 
 namespace weir::fuzz {
 
@@ -54,6 +55,18 @@ inline const Value& field(const Value& map, std::string_view name) {
   std::abort();
 }
 
+// Checks the fields of HTTP, if there are any: a strict parser takes them.
+inline void check_headers(const Value& full) {
+  for (size_t i = 0; i + 1 < full.elements.size(); i += 2) {
+    if (full.elements[i].text != "headers") continue;
+    const auto& fields = full.elements[i + 1].elements;
+    for (size_t at = 0; at + 1 < fields.size(); at += 2) {
+      if (!fields[at].text.starts_with("RateLimit")) continue;
+      check(server::read_rate_limit(fields[at + 1].text).has_value());
+    }
+  }
+}
+
 // Checks the map of FULL.
 inline void check_full(const Value& full, const Beyond& beyond) {
   const int64_t allowed = field(full, "allowed").integer;
@@ -63,6 +76,7 @@ inline void check_full(const Value& full, const Beyond& beyond) {
   if (!beyond.shadow) check((allowed == 1) == (retry_ms == 0));
   const Value& limits = field(full, "limits");
   check((!limits.elements.empty() || beyond.fixed) && limits.elements.size() <= 16);
+  check_headers(full);
   for (const Value& limit : limits.elements) {
     const int64_t most = field(limit, "capacity").integer;
     check_rest(field(limit, "remaining").integer, most, allowed == 1, beyond);
@@ -88,7 +102,9 @@ inline void check_verdict(std::string_view request, const Value& verdict) {
   const Beyond beyond{.shadow = by_policy || has(request, " SHADOW"),
                       .indebted = may_owe(request),
                       .fixed = by_policy};
-  if (has(request, " FULL") || has(request, " HEADERS")) return check_full(verdict, beyond);
+  for (const char* word : {" FULL", " HEADERS", " LEGACY", " PROBLEM"}) {
+    if (has(request, word)) return check_full(verdict, beyond);
+  }
   check_integers(verdict, beyond);
 }
 

@@ -198,7 +198,9 @@ inline std::string any_options(Input* input, uint16_t taken) {
   if (options & kShadow) words += " SHADOW";
   if (options & kForce) words += " FORCE";
   if (options & kFull) words += " FULL";
-  if (options & kHeaders) words += " HEADERS";
+  constexpr const char* kHeaderWords[] = {" HEADERS", " LEGACY PARTITION", " HEADERS PROBLEM",
+                                          " PROBLEM LEGACY"};
+  if (options & kHeaders) words += input->choose(kHeaderWords);
   if ((taken & kHold) != 0 && input->byte() % 4 == 0) words += " HOLD " + any_time(input);
   if (options & kMaxWait) words += " MAXWAIT " + any_time(input);
   return words;

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 import harness
+from support.fields import rate_limits
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/http.md"
 
@@ -41,6 +42,7 @@ class Http(harness.ServerTest):
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body=body, headers=headers)
         answer = connection.getresponse()
+        rate_limits(answer.headers)  # whatever a test asks for
         return answer.status, answer.headers, answer.read().decode()
 
     def get(self, path, method="GET", body=None, **headers):

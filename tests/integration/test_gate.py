@@ -2,6 +2,7 @@
 
 import collections
 import http.server
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import harness
 from http_fixture import Http, example
+from support.fields import rate_limits
 
 PORTS = {"7080": "weir", "7081": "inner", "8000": "proxy", "8080": "application"}  # of the page
 
@@ -101,7 +103,7 @@ class Proxies(Http):
         status, headers, _ = self.through()
         self.assertEqual(status, 429)
         self.assertAlmostEqual(int(headers["Retry-After"]), 3600, delta=60)
-        self.assertRegex(headers["RateLimit"], '"fixed0";r=0;t=[0-9]+')
+        self.assertRegex(headers["RateLimit"], '"api";r=0;t=[0-9]+')
         self.weir.call("DEL", "ip:127.0.0.1")
         self.assertEqual(self.through()[2], "the application\n")
 
@@ -129,7 +131,7 @@ class Proxies(Http):
         self.check_limits()
         status, headers, body = self.through("/forbidden")
         self.assertEqual((status, body), (403, "no\n"))  # the application's own
-        self.assertRegex(headers["RateLimit"], '"fixed0";r=[0-9]+')
+        self.assertRegex(headers["RateLimit"], '"api";r=[0-9]+')
         self.weir.stop()
         self.assertEqual(self.through()[0], 200)  # let through, as the example says
 
@@ -169,15 +171,101 @@ class Proxies(Http):
         self.weir.stop()
         self.assertEqual(self.through()[0], 200)
 
+    def test_caddy_hands_on_what_the_gate_says(self):
+        """With the options that the page's example leaves out: two keys, older fields, and a body that tells why."""
+        path = shutil.which("caddy")
+        if path is None:
+            self.skipTest("caddy is not installed")
+        self.weir.call("RL.POLICY", "SET", "tenant", "FIXED", "2/1m")
+        options = "legacy&problem&policy.2=tenant&key.2=tenant:&key-header.2=X-Tenant&"
+        text = self.example("caddyfile").replace("policy=api&", "policy=api&" + options)
+        self.run_proxy(path, "run", "--adapter", "caddyfile", "--config",
+                       self.write("Caddyfile", "{\n\tadmin off\n\tauto_https off\n}\n" + text))
+        statuses = [self.through(X_Tenant=tenant)[0] for tenant in ("acme", "acme", "acme", "other")]
+        self.assertEqual(statuses, [200, 200, 429, 200])
+        self.assertEqual(self.weir.call("RL.PEEK", "ip:127.0.0.1", "COST", "0")[2], self.LIMIT - 3)
+        _, headers, body = self.through(X_Tenant="acme")
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        self.assertEqual((headers["X-RateLimit-Limit"], headers["X-RateLimit-Remaining"]), ("2", "0"))
+        self.assertEqual(json.loads(body)["violated-policies"], ["tenant"])
+
     def test_envoy(self):
         """It is run by tests/clients: here the fields are sent that its example has it send."""
         text = example("yaml", 2)
         fields = dict(re.findall(r'- \{key: ([\w-]+), value: "?([\w:-]+)"?\}', text))
-        self.assertEqual(len(fields), 4)
+        self.assertEqual(len(fields), 5)
         own = re.search(r"allowed_headers: .*exact: ([\w-]+)", text)[1]
         self.assertEqual(re.search(r"header: \{key: ([\w-]+),", text)[1], own)
         status, _, told = self.get("/v1/gate/some/path?cost=0&key=other", **fields, **{own: "192.0.2.1"})
         self.assertEqual((status, self.weir.call("KEYS", "*")), (200, [b"ip:192.0.2.1"]), told)
+
+
+class Options(Http):
+    """What the gate is asked beyond a policy and a key."""
+
+    def setUp(self):
+        super().setUp()
+        self.weir = self.start()
+
+    def denial(self, query, **fields):
+        """Status and problem of the answer."""
+        status, headers, body = self.get("/v1/gate?problem&" + query, **fields)
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        problem = json.loads(body)
+        self.assertEqual(problem["status"], status)
+        base, kind = problem["type"].split("#")
+        self.assertEqual(base, "https://iana.org/assignments/http-problem-types")
+        return status, kind, problem["violated-policies"]
+
+    def test_addresses_of_one_network_have_one_limit(self):
+        self.weir.call("RL.POLICY", "SET", "api", "FIXED", "2/1h")
+        query = "/v1/gate?policy=api&key=ip:&key-header=X-Forwarded-For&key-ipv6=64"
+        statuses = [self.get(query, X_Forwarded_For=address)[0] for address in (
+            "2001:db8::1", "10.0.0.1, [2001:db8::2]:443", "2001:db8::3", "2001:db8:0:1::1", "192.0.2.1",
+            "::ffff:192.0.2.1", "192.0.2.1:80")]
+        self.assertEqual(statuses, [200, 200, 429, 200, 200, 200, 429])
+
+    def test_problems(self):
+        self.weir.call("RL.POLICY", "SET", "api", "FIXED", "1/1h", "AS", "hourly", "FIXED", "5/1d")
+        self.get("/v1/gate?policy=api&key=k")
+        self.assertEqual(self.denial("policy=api&key=k"), (429, "quota-exceeded", ["hourly"]))
+        self.assertEqual(self.denial("policy=api&key=k&cost=6&deny=403"),
+                         (403, "quota-exceeded", ["hourly", "api"]))
+        ban = "limits=FIXED+1/1h+BAN+15m+AFTER+1+WITHIN+10m+AS+login&key=b"
+        self.get("/v1/gate?" + ban)
+        for _ in range(2):
+            self.assertEqual(self.denial(ban), (429, "abnormal-usage-detected", ["login"]))
+        adaptive = "limits=FIXED+9/1h+AS+day+10/1h+ADAPTIVE+8..60+AS+load&key=a"
+        self.assertEqual(self.denial(adaptive + "&cost=0,11"), (429, "quota-exceeded", ["load"]))
+        self.get("/v1/gate?" + adaptive)
+        self.weir.call("RL.REPORT", "a", "FAIL")
+        self.assertEqual(self.denial(adaptive + "&cost=0,11"), (429, "temporary-reduced-capacity", ["load"]))
+        self.assertEqual(self.denial(adaptive + "&cost=10,1"), (429, "quota-exceeded", ["day"]))
+
+    def test_partitions(self):
+        _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition&policy.2=none&key.2=l", X_Weir_Key="x")
+        self.assertIsNone(headers["RateLimit"])  # there is no such policy
+        _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition")
+        self.assertEqual(rate_limits(headers)["RateLimit"], {"default": {"r": 4, "t": 1, "pk": b"k1"}})
+
+    def test_a_trace_shows_in_the_slow_log_and_as_an_exemplar(self):
+        port = harness.free_port()
+        self.weir.stop()
+        self.weir = self.start(metrics_port=port, slowlog_log_slower_than=0)
+        ids = [("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"), ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")]
+        traces = [f"00-{trace}-{span}-01" for trace, span in ids]
+        connection = self.connection()
+        self.ask(connection, "/v1/gate?limits=5/1s&key=k", traceparent=traces[0])
+        self.ask(connection, "/v1/take", "POST", '{"key": "k", "limits": "5/1s"}', traceparent=traces[1])
+        logged = [entry[3] for entry in self.weir.call("SLOWLOG", "GET", "10")]
+        for trace in traces:
+            self.assertIn([b"RL.TAKE", b"k", b"5/1s", b"HEADERS", b"TRACEPARENT", trace.encode()], logged)
+        _, headers, text = self.ask(self.connection(port), "/metrics", Accept="application/openmetrics-text")
+        self.assertIn("openmetrics", headers["Content-Type"])
+        exemplar = r'weir_decision_duration_seconds_bucket\{le="[^"]+"\} \d+ # \{trace_id="(\w+)",span_id="(\w+)"\} '
+        [found] = re.findall(exemplar, text)  # the first of sixteen is timed
+        self.assertEqual(found, ids[0])
+        self.assertEqual(self.ask(connection, "/v1/gate?limits=5/1s&key=k", traceparent="of-a-caller")[0], 200)
 
 
 if __name__ == "__main__":

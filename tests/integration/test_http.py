@@ -34,8 +34,9 @@ class Requests(Http):
     def test_the_pages_first_lines(self):
         """With the ports of this test in the place of the page's."""
         server = self.start(port=harness.free_port())
-        users = example("sh", 1)
-        lines = (example("sh").split("sleep 1\n")[1] + users).replace("7080", str(self.http_port))
+        several, users = example("sh", 1), example("sh", 2)
+        lines = example("sh").split("sleep 1\n")[1] + several + users
+        lines = lines.replace("7080", str(self.http_port))
         lines = lines.replace("redis-cli", f"redis-cli -p {server.port}")
         if shutil.which("curl") is None or shutil.which("redis-cli") is None:
             self.skipTest("curl or redis-cli is not installed")
@@ -45,6 +46,9 @@ class Requests(Http):
         self.assertIn('{"allowed":true,', done.stdout)
         self.assertIn("HTTP/1.1 200 OK\n", done.stdout.replace("\r", ""))
         self.assertIn("RateLimit-Policy: ", done.stdout)
+        self.assertIn('RateLimit: "address";r=9;t=1, "network";r=99;t=1, "tenant";r=999;t=1\n',
+                      done.stdout.replace("\r", ""))
+        self.assertEqual(server.call("KEYS", "tenant:*"), [b"tenant:acme"])
         self.assertEqual(self.get("/v1/gate?policy=api&key=other", X_Weir_Authorization=basic(
             "proxy", "a-long-phrase"))[0], 403)
 

@@ -12,6 +12,7 @@
 #include "server/http/conversation.h"
 #include "server/net/connection.h"
 #include "tests/server/fake_server.h"
+#include "tests/server/structured_fields.h"
 
 namespace weir::server {
 
@@ -131,10 +132,12 @@ class OneConnection : private ConnectionOwner {
     if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 
-  // The descriptor becomes ready, and the turn goes on to its end.
+  // The descriptor becomes ready, and the turn goes on to its end. Whatever a test looks at in the
+  // answers, a strict parser takes their fields.
   void ready(Interest can) {
     call(can);
     end_turn();
+    EXPECT_TRUE(has_strict_fields(stream.sent)) << stream.sent;
   }
   // The descriptor becomes ready in the middle of a turn.
   void call(Interest can) { connection->on_ready(can, buffer_, 1024); }

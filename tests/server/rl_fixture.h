@@ -8,8 +8,20 @@
 #include "base/ascii.h"
 #include "resp/value.h"
 #include "tests/server/fake_server.h"
+#include "tests/server/structured_fields.h"
 
 namespace weir::server {
+
+// Whatever a test looks at: fields of HTTP in a reply are such that a strict parser takes them.
+inline void expect_strict_fields(const resp::Value& reply) {
+  for (size_t i = 0; i < reply.elements.size(); ++i) {
+    expect_strict_fields(reply.elements[i]);
+    const std::string& name = reply.elements[i].text;
+    if (i + 1 == reply.elements.size() || !name.starts_with("RateLimit")) continue;
+    const std::string& value = reply.elements[i + 1].text;
+    EXPECT_TRUE(read_rate_limit(value)) << name << ": " << value;
+  }
+}
 
 inline std::string words_as_request(std::string_view line) {
   const auto words = split_at_spaces(line);
@@ -29,6 +41,7 @@ inline std::string as_text(std::string_view reply) {
     }
     if (!text.empty()) text += "; ";
     text += resp::to_string(value);
+    expect_strict_fields(value);
     reply.remove_prefix(consumed);
   }
   return text;

@@ -3,6 +3,7 @@
     resp          requests and replies of Redis' protocol, and a client
     waiting       waits for a condition, with an end
     processes     free ports, and programs that are started and ended
+    fields        structured fields of HTTP, read strictly
     servers       weir-server, redis-server and their like as such programs
     certificates  made by openssl when a test runs
 

@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.certificates import Certificates  # noqa: E402
+from support.fields import Malformed, Token, rate_limits, read_list  # noqa: E402
 from support.processes import CannotStart, Program, free_port  # noqa: E402
 from support.resp import Client, Refused, ask, decode, encode, metrics, pairs  # noqa: E402
 from support.servers import Redis, Server, answers, need_redis  # noqa: E402
@@ -84,6 +85,37 @@ class Bytes(unittest.TestCase):
     def test_names_and_values(self):
         self.assertEqual(pairs([b"a", 1, "b", [b"c"]]), {"a": 1, "b": [b"c"]})
         self.assertEqual(metrics(b"# Section\r\na:1\r\nb:x:y\r\n\r\n"), {"a": "1", "b": "x:y"})
+
+
+class Fields(unittest.TestCase):
+    """Structured fields, and the two of rate limits."""
+
+    def test_each_kind(self):
+        text = ' "a\\"b\\\\";q=1;w=-2;x, tok/en;f=?1;g ,\t:AAE=:, 1.5, @7, %"%c3%a9"  '
+        self.assertEqual(read_list(text), [
+            ('a"b\\', {"q": 1, "w": -2, "x": True}), (Token("tok/en"), {"f": True, "g": True}), (b"\0\1", {}),
+            (1.5, {}), (("date", 7), {}), (("display", "\u00e9"), {})])
+        self.assertIs(type(read_list("a")[0][0]), Token)
+        self.assertEqual(read_list(""), [])
+
+    def test_what_is_refused(self):
+        for text in ('"a', '"\\a"', '"\xe4"', '"a",', ',"a"', '"a" "b"', '"a";', '"a";Q=1', '"a";q=', "1234567890123456",
+                     "1.2345", "1.", "?2", ":a:", ":AA:", "@1.5", "(a b)", '"a"\n', "-", '"a" ;q=1'):
+            with self.subTest(text=text), self.assertRaises(Malformed):
+                read_list(text)
+
+    def test_rate_limits(self):
+        fields = {"RateLimit-Policy": '"api";q=100;w=60;pk=:azE=:, "pool";q=5;qu="concurrent-requests"',
+                  "RateLimit": '"api";r=0;t=1;pk=:azE=:', "Retry-After": "1"}
+        self.assertEqual(rate_limits(fields)["RateLimit"], {"api": {"r": 0, "t": 1, "pk": b"k1"}})
+        self.assertEqual(rate_limits({}), {})
+        for name, text in (("RateLimit", '"other";r=0'), ("RateLimit", '"api";t=1'), ("RateLimit", '"api";r=-1'),
+                           ("RateLimit", "api;r=1"), ("RateLimit", '"api";r=1, "api";r=2'), ("RateLimit", '"api";r="1"'),
+                           ("RateLimit", '"api";r=1;a=2'), ("RateLimit", ""), ("RateLimit-Policy", '"api";q=1;w=0'),
+                           ("RateLimit-Policy", '"api";w=1'), ("RateLimit-Policy", '"api";q=1;qu="permits"'),
+                           ("RateLimit-Policy", '"api";q=?1'), ("Retry-After", "-1")):
+            with self.subTest(text=text), self.assertRaises(Malformed):
+                rate_limits({**fields, name: text})
 
 
 class InFolder(unittest.TestCase):

@@ -156,7 +156,7 @@ void write_histograms(Server& server, MetricWriter& out) {
   out.histogram(
       {"decision_duration",
        "Commands that ask a limiter, one of sixteen, while latency-tracking is on.", kSeconds},
-      decision_durations(server.executor()));
+      decision_durations(server.executor()), &server.report().decisions);
 }
 
 void write_facts(Server& server, MetricsText& out) {

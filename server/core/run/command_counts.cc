@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time_units.h"
+#include "base/trace_parent.h"
 #include "server/command/redaction.h"
 #include "server/session/session.h"
 
@@ -23,12 +24,15 @@ int64_t CommandCounts::begin_ns(bool is_timed, bool was_looked_up) const {
   return needs_.report->slow_log.wants_exact_begin() ? clock.steady_ns() : clock.coarse_steady_ns();
 }
 
-void CommandCounts::note_timed(CommandMetrics* metrics, int64_t duration_ns) {
+void CommandCounts::note_timed(const Call& call, CommandMetrics* metrics, int64_t duration_ns) {
   metrics->timed_ns += duration_ns;
   ++metrics->timed;
   if (!needs_.config->latency_tracking) return;
   if (metrics->durations == nullptr) metrics->durations = std::make_unique<DurationHistogram>();
   metrics->durations->add(duration_ns);
+  if (call.trace.empty()) return;
+  const auto trace = parse_trace_parent(call.trace);
+  if (trace) needs_.report->decisions.note(*trace, duration_ns, call.wall_ns() / kNsPerMs);
 }
 
 // A command that waits is not slow, however long it waits: its session does nothing meanwhile.
@@ -52,7 +56,8 @@ void CommandCounts::note_if_slow(const Call& call, Within within, int64_t begin_
                        .duration_us = duration_ns / kNsPerUs,
                        .address = has_client ? call.session.client().peer().address : "?:0",
                        .client_name = has_client ? call.session.client().name() : ""};
-  report.slow_log.add(std::move(entry), redacted(call.command, first), call.args.size());
+  report.slow_log.add(std::move(entry), redacted(call.command, first), call.args.size(),
+                      call.trace);
 }
 
 }  // namespace weir::server

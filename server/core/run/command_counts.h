@@ -57,7 +57,7 @@ class CommandCounts {
   void note_end(const Call& call, CommandMetrics* metrics, Within within, bool is_timed,
                 int64_t begin_ns) {
     ++metrics->calls;  // not before, as in Redis: an INFO does not count itself
-    if (is_timed) note_timed(metrics, needs_.clock->steady_ns() - begin_ns);
+    if (is_timed) note_timed(call, metrics, needs_.clock->steady_ns() - begin_ns);
     if (needs_.report->slow_log.may_be_slow(needs_.clock->coarse_steady_ns() - begin_ns))
       note_if_slow(call, within, begin_ns);
   }
@@ -65,7 +65,7 @@ class CommandCounts {
  private:
   static constexpr uint64_t kTimedOneIn = 16;
 
-  void note_timed(CommandMetrics* metrics, int64_t duration_ns);
+  void note_timed(const Call& call, CommandMetrics* metrics, int64_t duration_ns);
   void note_if_slow(const Call& call, Within within, int64_t begin_ns);
 
   Needs needs_;

@@ -121,7 +121,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
   tried.answer = decision.answer;
   if (departs_ns == 0) {
     if (!tried.answer.charged) forget_token(call, limiter.key(), request.id);
-    answer_request(call, limiter.key(), request, tried.answer);
+    answer_request(call, {limiter.key(), request, tried.answer});
     tried.outcome = TryEnd::kReplied;
     return tried;
   }
@@ -143,7 +143,7 @@ Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int
 void reply_denial(Call& call, Limiter& limiter, const LimiterRequest& request, Answer answer) {
   answer.granted.cost = 0;
   if (request.full) add_rows(call, limiter, &answer);
-  reply_answer(call, request, answer);
+  reply_answer(call, {limiter.key(), request, answer});
 }
 
 class AcquireWaiter : public QueuedRequest {
@@ -261,7 +261,7 @@ void acquire_again(Call& call, std::string_view key, const LimiterRequest& reque
   Answer answer = peek(call, *limiter, request);
   answer.allowed = answer.verdict.allowed = false;
   answer.verdict.retry_after_ns = ticket.departs_ns - call.now_ns;
-  reply_answer(call, request, answer);
+  reply_answer(call, {key, request, answer});
 }
 
 // From now on this session waits under the ID, whoever did before. Answers the place in the queue.

@@ -29,10 +29,10 @@ void show_untouched(Answer* answer) {
   }
 }
 
-std::string reply_of(Call& call, const Answer& answer, const LimiterRequest& request) {
+std::string reply_of(Call& call, const AnsweredKey& answered) {
   std::string bytes;
   resp::ReplyWriter writer(&bytes, 3);
-  write_answer(call, writer, request, answer);
+  write_answer(call, writer, answered);
   return bytes;
 }
 
@@ -84,7 +84,7 @@ class Departure final : public Waiter {
       answer_.index = now.index;
       if (request_.full) add_rows(call, *limiter, &answer_);
     }
-    answer_request(call, key(), request_, answer_);
+    answer_request(call, {key(), request_, answer_});
     return true;
   }
   void time_out(Call& call) override {
@@ -126,7 +126,7 @@ class Departure final : public Waiter {
     }
     denied.allowed = denied.verdict.allowed = false;
     denied.verdict.retry_after_ns = std::max<int64_t>(denied.verdict.retry_after_ns, 1);
-    reply_answer(call, request_, denied);
+    reply_answer(call, {key(), request_, denied});
   }
 
   const std::string& key() const { return key_; }
@@ -155,7 +155,7 @@ std::unique_ptr<Waiter> wait_for_departure(Call& call, std::string_view key,
   Ticket ticket{
       .booking = booking, .departs_ns = departs_ns, .lease = answer.granted.lease.value_or(0)};
   if (!request.id.empty()) {
-    ticket.reply = reply_of(call, answer, request);
+    ticket.reply = reply_of(call, {key, request, answer});
     const int64_t wait_ms = std::min((departs_ns - call.now_ns) / kNsPerMs, kTicketMs);
     const int64_t until_ms = call.now_ms() + wait_ms + kRememberedMs;
     keep_ticket(call, key, request.id, ticket, until_ms);

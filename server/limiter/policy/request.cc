@@ -11,6 +11,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "base/heap_bytes.h"
+#include "base/trace_parent.h"
 #include "resp/numbers.h"
 #include "server/limiter/policy/policy_words.h"
 #include "server/limiter/policy/request_hints.h"
@@ -36,7 +37,11 @@ constexpr WordRow kOptions[] = {
     {kHoldOption, "HOLD", true},
     {kFullOption, "FULL", false},
     {kHeadersOption, "HEADERS", false},
+    {kLegacyOption, "LEGACY", false},
+    {kProblemOption, "PROBLEM", false},
+    {kPartitionOption, "PARTITION", false},
     {kOnChangeOption, "ONCHANGE", true},
+    {kTraceOption, "TRACEPARENT", true},
 };
 
 // Every limit of every key with every option; the words of ADAPTIVE, AS and EACH, and the options
@@ -170,8 +175,11 @@ class RequestReader {
     if (option == kUptoOption) request_.upto = true;
     if (option == kShadowOption) request_.shadow = true;
     if (option == kForceOption) request_.force = true;
-    if (option == kFullOption || option == kHeadersOption) request_.full = true;
-    if (option == kHeadersOption) request_.headers = true;
+    if (option == kLegacyOption) request_.legacy = true;
+    if (option == kProblemOption) request_.problem = true;
+    if (option == kPartitionOption) request_.partition = true;
+    if ((option & kAllHeaders) != 0) request_.headers = true;
+    if (request_.headers || option == kFullOption) request_.full = true;
     return {};
   }
 
@@ -180,6 +188,7 @@ class RequestReader {
     if (option == kIdOption) return set_id(text);
     if (option == kOnChangeOption) return set_on_change(text);
     if (option == kHoldOption) return set_hold(text);
+    if (option == kTraceOption) return check_trace(text);
     const auto time_ns = algorithms::parse_time(text);
     const bool timeout = option == kTimeoutOption;
     if (!time_ns || *time_ns > kTimeoutNsMax) {
@@ -197,6 +206,14 @@ class RequestReader {
     if (time_ns && *time_ns > 0 && *time_ns <= kHoldNsMax) return {};
     return "ERR HOLD must be " + std::string(algorithms::kDurationForm) + ", above 0 and at most " +
            algorithms::format_duration(kHoldNsMax) + ", got " + algorithms::quoted(text);
+  }
+
+  Done check_trace(std::string_view text) {
+    request_.traced = true;
+    if (parse_trace_parent(text)) return {};
+    return "ERR TRACEPARENT must be as W3C Trace Context has it, such as "
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, got " +
+           algorithms::quoted(text);
   }
 
   Done set_on_change(std::string_view text) {

@@ -1,7 +1,8 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
 //     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
-//     [HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]
+//     [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]
+//     [TRACEPARENT traceparent]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
@@ -43,7 +44,14 @@ enum RequestOption : uint32_t {
   // No options. PEEK may be asked without limits; MTAKE may name the limits of each key.
   kLimitsMayLack = 1 << 9,
   kLimitsOfEach = 1 << 10,
+  // Each asks for HEADERS, too.
+  kLegacyOption = 1 << 13,
+  kProblemOption = 1 << 14,
+  kPartitionOption = 1 << 15,
+  kTraceOption = 1 << 16,
 };
+inline constexpr uint32_t kAllHeaders =
+    kHeadersOption | kLegacyOption | kProblemOption | kPartitionOption;
 
 // The words of a request end here, and so does what is read of one that has more: no request needs
 // as many (request.cc).
@@ -72,7 +80,11 @@ struct LimiterRequest : AskedLimits {
   bool shadow = false;
   bool force = false;
   bool full = false;
-  bool headers = false;               // only with `full`
+  bool headers = false;  // only with `full`
+  bool legacy = false;   // these three only with `headers`
+  bool problem = false;
+  bool partition = false;
+  bool traced = false;                // TRACEPARENT was among the words (trace_words.h)
   std::string id;                     // empty: none
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;

@@ -29,7 +29,7 @@ RequestCache::Parsed RequestCache::parse(Args words, uint32_t options) {
   Place& place = places_[(std::hash<std::string_view>()(key) ^ options) % kPlaces];
   if (place.options == options && place.words == key) return &place.request;
   const Parsed parsed = parse_anew(words, options);
-  if (!parsed || !(*parsed)->id.empty()) return parsed;
+  if (!parsed || !(*parsed)->id.empty() || (*parsed)->traced) return parsed;
   place = {.options = options, .words = std::string(key), .request = **parsed};
   return &place.request;
 }

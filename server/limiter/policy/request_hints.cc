@@ -32,7 +32,11 @@ constexpr Elsewhere kElsewhere[] = {
     {"BAN", "BAN is part of a limit: it stands among its options"},
     {"SLOW", "SLOW comes right after ADAPTIVE min..max"},
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
-    {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
+    {"HEADERS", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take HEADERS"},
+    {"LEGACY", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take LEGACY"},
+    {"PROBLEM", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take PROBLEM"},
+    {"PARTITION", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take PARTITION"},
+    {"TRACEPARENT", "RL.TAKE, RL.PEEK, RL.MTAKE, RL.ACQUIRE and RL.RESERVE take TRACEPARENT"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},
     {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
 };

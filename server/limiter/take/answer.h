@@ -17,7 +17,9 @@ namespace weir::server {
 
 // What one limit says, for FULL.
 struct LimitRow {
-  std::string name;
+  std::string name;           // by AS, else its algorithm and number
+  bool is_named = false;      // by AS
+  bool is_of_policy = false;  // of the policy that the request names
   algorithms::Limit limit;
   algorithms::Verdict verdict;
   // How long no more than `remaining` is to be had; 0: all there can be is there.

@@ -36,9 +36,12 @@ int64_t largest_cost(const std::vector<Guard>& guards) {
 std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
                               const std::vector<Guard>& guards) {
   std::vector<LimitRow> rows;
+  const NamedLimits& names = limiter.names();
   for (size_t i = 0; i < guards.size(); ++i) {
     rows.push_back(
         {.name = limiter.name_of(i),
+         .is_named = i < names.names.size() && !names.names[i].empty(),
+         .is_of_policy = names.is_of_policy(i),
          .limit = *guards[i].limit,
          .verdict = guards[i].verdict,
          .more_after_ns = algorithms::more_after_ns(
@@ -277,7 +280,10 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
   std::vector<LimitRow> rows = rows_of(call, limiter, guards);
   for (size_t i = 0; i < std::min(rows.size(), answer->rows.size()); ++i) {
-    rows[i].name = answer->rows[i].name;
+    const LimitRow& asked = answer->rows[i];
+    rows[i].name = asked.name;
+    rows[i].is_named = asked.is_named;
+    rows[i].is_of_policy = asked.is_of_policy;
   }
   answer->rows = std::move(rows);
 }

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "server/limiter/policy/http_fields.h"
 #include "server/limiter/take/limiters.h"
 #include "server/session/session.h"
 
 namespace weir::server {
 namespace {
-
-using Rows = std::vector<LimitRow>;
 
 void write_integer(resp::ReplyWriter& reply, std::string_view name, int64_t value) {
   reply.bulk(name);
@@ -31,47 +31,83 @@ void write_row(resp::ReplyWriter& reply, const LimitRow& row) {
   write_integer(reply, "window_ms", milliseconds_up(row.limit.period_ns));
 }
 
-// A list of structured fields (RFC 9651), one item for each limit. Names hold nothing that a string
-// of such a list would have to escape.
-template <typename Parameters>
-std::string field_of(const Rows& rows, Parameters parameters) {
-  std::string text;
-  for (const LimitRow& row : rows) {
-    if (!text.empty()) text += ", ";
-    text += '"' + row.name + '"' + parameters(row);
+// Nothing of what a limit has left is to be had while the limit has banned the key.
+void tell_limits(const AnsweredKey& answered, bool with_key, std::vector<ToldLimit>* told) {
+  const auto& [key, request, answer] = answered;
+  for (size_t i = 0; i < answer.rows.size(); ++i) {
+    const LimitRow& row = answer.rows[i];
+    const bool bans = answer.banned && static_cast<int64_t>(i) == answer.index;
+    told->push_back({.limit = &row.limit,
+                     .name = row.is_named ? std::string_view(row.name) : "",
+                     .policy = row.is_of_policy ? std::string_view(request.policy) : "",
+                     .key = with_key ? key : "",
+                     .remaining = bans ? 0 : row.verdict.remaining,
+                     .more_after_ns = bans ? answer.verdict.retry_after_ns : row.more_after_ns});
   }
-  return text;
 }
 
-// `t` is the time in which no more than `r` is to be had (draft-ietf-httpapi-ratelimit-headers-11,
-// section 4.1.2). It is left out where nobody knows it.
-std::string left_of(const LimitRow& row) {
-  const int64_t more_s = seconds_up(row.more_after_ns);
-  std::string text = ";r=" + std::to_string(std::max<int64_t>(row.verdict.remaining, 0));
-  if (more_s >= 0) text += ";t=" + std::to_string(more_s);
-  return text;
+using Fields = std::vector<std::pair<std::string_view, std::string>>;
+
+void add_legacy(const Answer& answer, Fields* fields) {
+  if (answer.rows.empty()) return;  // no limit decides
+  const algorithms::Verdict& verdict = answer.verdict;
+  const int64_t remaining = answer.banned ? 0 : std::max<int64_t>(verdict.remaining, 0);
+  const int64_t reset_s =
+      seconds_up(answer.banned ? verdict.retry_after_ns : verdict.reset_after_ns);
+  fields->emplace_back("X-RateLimit-Limit", std::to_string(verdict.limit));
+  fields->emplace_back("X-RateLimit-Remaining", std::to_string(remaining));
+  if (reset_s >= 0) fields->emplace_back("X-RateLimit-Reset", std::to_string(reset_s));
 }
 
-// The window is left out where it is no whole number of seconds, which the field cannot say.
-std::string policy_of(const LimitRow& row) {
-  std::string text = ";q=" + std::to_string(row.limit.count);
-  if (row.limit.algorithm->makes_leases) return text + ";qu=\"concurrent-requests\"";
-  if (row.limit.period_ns % kNsPerS == 0) {
-    text += ";w=" + std::to_string(row.limit.period_ns / kNsPerS);
-  }
-  return text;
-}
-
-void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
-  const int64_t retry_s = answer.allowed ? 0 : seconds_up(answer.verdict.retry_after_ns);
+void write_fields(resp::ReplyWriter& reply, const Fields& fields) {
   reply.bulk("headers");
-  const bool has_limits = !answer.rows.empty();  // a list without items is no field
-  reply.map((has_limits ? 2 : 0) + (retry_s > 0 ? 1 : 0));
-  if (has_limits) {
-    write_text(reply, "RateLimit", field_of(answer.rows, left_of));
-    write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+  reply.map(static_cast<int64_t>(fields.size()));
+  for (const auto& [name, value] : fields) write_text(reply, name, value);
+}
+
+// Answers what the items are called whose limits deny; where no limit does, that which decides, or
+// the policy that blocks.
+std::vector<std::string> violated(const ToldRequest& told, std::span<const std::string> names) {
+  std::vector<std::string> found;
+  std::string deciding;
+  size_t at = 0;
+  for (size_t i = 0; i < told.keys.size(); ++i) {
+    const Answer& answer = told.keys[i].answer;
+    for (size_t j = 0; j < answer.rows.size(); ++j, ++at) {
+      const LimitRow& row = answer.rows[j];
+      const bool decides = static_cast<int64_t>(j) == answer.index;
+      if (decides && i == told.deciding) deciding = names[at];
+      const bool denies = !row.verdict.allowed || (decides && answer.banned);
+      if (!answer.allowed && denies) found.push_back(names[at]);
+    }
   }
-  if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
+  if (found.empty() && deciding.empty())
+    deciding = item_name_of(told.keys[told.deciding].request.policy);
+  if (found.empty()) found.push_back(deciding);
+  return found;
+}
+
+Denial denial_of(const Answer& answer) {
+  if (answer.banned) return Denial::kBan;
+  const auto index = static_cast<size_t>(answer.index);
+  if (index >= answer.rows.size()) return Denial::kQuota;
+  const algorithms::Limit& limit = answer.rows[index].limit;
+  const bool is_least = limit.adaptive.is_set() && limit.count <= limit.adaptive.min;
+  return is_least ? Denial::kReducedCapacity : Denial::kQuota;
+}
+
+void write_problem(resp::ReplyWriter& reply, const ToldRequest& told,
+                   std::span<const std::string> names) {
+  const ProblemType& type = problem_type(denial_of(told.keys[told.deciding].answer));
+  reply.bulk("problem");
+  reply.map(4);
+  write_text(reply, "type", type.type);
+  write_text(reply, "title", type.title);
+  write_integer(reply, "status", type.status);
+  reply.bulk("violated-policies");
+  const std::vector<std::string> policies = violated(told, names);
+  reply.array(static_cast<int64_t>(policies.size()));
+  for (const std::string& policy : policies) reply.bulk(policy);
 }
 
 void write_policy(Call& call, resp::ReplyWriter& reply, const std::string& policy) {
@@ -85,11 +121,33 @@ void write_policy(Call& call, resp::ReplyWriter& reply, const std::string& polic
 
 }  // namespace
 
-void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
-                       const Answer& answer) {
+int64_t told_members(const LimiterRequest& request, bool allowed) {
+  return (request.headers ? 1 : 0) + (request.problem && !allowed ? 1 : 0);
+}
+
+void write_told(resp::ReplyWriter& reply, const ToldRequest& told) {
+  if (!told.request.headers) return;
+  std::vector<ToldLimit> limits;
+  for (const AnsweredKey& key : told.keys) tell_limits(key, told.request.partition, &limits);
+  const std::vector<std::string> names = item_names(limits);
+  const Answer& deciding = told.keys[told.deciding].answer;
+  Fields fields;
+  if (!limits.empty()) {
+    fields.emplace_back("RateLimit", rate_limit_field(limits, names));
+    fields.emplace_back("RateLimit-Policy", rate_limit_policy_field(limits, names));
+  }
+  if (told.request.legacy) add_legacy(deciding, &fields);
+  const int64_t retry_s = told.allowed ? 0 : seconds_up(deciding.verdict.retry_after_ns);
+  if (retry_s > 0) fields.emplace_back("Retry-After", std::to_string(retry_s));
+  write_fields(reply, fields);
+  if (told.request.problem && !told.allowed) write_problem(reply, told, names);
+}
+
+void write_full_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& answered) {
+  const auto& [key, request, answer] = answered;
   const algorithms::Verdict& verdict = answer.verdict;
-  reply.map(8 + (request.headers ? 1 : 0) + (request.hold_ns ? 1 : 0) +
-            (request.policy.empty() ? 0 : 1));
+  reply.map(8 + (request.hold_ns ? 1 : 0) + (request.policy.empty() ? 0 : 1) +
+            told_members(request, answer.allowed));
   write_integer(reply, "allowed", answer.allowed ? 1 : 0);
   write_integer(reply, "retry_ms", verdict.allowed ? 0 : milliseconds_up(verdict.retry_after_ns));
   write_integer(reply, "granted", answer.granted.cost);
@@ -105,32 +163,31 @@ void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterReques
   reply.bulk("limits");
   reply.array(static_cast<int64_t>(answer.rows.size()));
   for (const LimitRow& row : answer.rows) write_row(reply, row);
-  if (request.headers) write_headers(reply, answer);
+  write_told(reply, {request, {&answered, 1}, 0, answer.allowed});
 }
 
-void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
-                  const Answer& answer) {
-  if (request.full) return write_full_answer(call, reply, request, answer);
-  write_verdict(reply, answer, request.upto);
+void write_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& answered) {
+  if (answered.request.full) return write_full_answer(call, reply, answered);
+  write_verdict(reply, answered.answer, answered.request.upto);
 }
 
-void reply_answer(Call& call, const LimiterRequest& request, const Answer& answer) {
-  write_answer(call, call.reply, request, answer);
+void reply_answer(Call& call, const AnsweredKey& answered) {
+  write_answer(call, call.reply, answered);
 }
 
-void answer_request(Call& call, std::string_view key, const LimiterRequest& request,
-                    const Answer& answer) {
-  if (!answer.charged || request.id.empty()) return reply_answer(call, request, answer);
+void answer_request(Call& call, const AnsweredKey& answered) {
+  const auto& [key, request, answer] = answered;
+  if (!answer.charged || request.id.empty()) return reply_answer(call, answered);
   const RequestName name{key, request.id};
   const int64_t for_ms = remembered_ms(answer.granted);
   remember_made(call, key, answer.granted, name);
   if (request.full) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full_answer(call, reply, request, answer);
+      write_full_answer(call, reply, answered);
     });
   }
   const size_t begin = call.reply.buffer()->size();
-  reply_answer(call, request, answer);
+  reply_answer(call, answered);
   remember(call, name, begin, for_ms);
 }
 

@@ -4,6 +4,7 @@
 
 #include "resp/numbers.h"
 #include "server/limiter/policy/request.h"
+#include "server/limiter/policy/trace_words.h"
 #include "server/limiter/take/limiters.h"
 #include "storage/format/codec.h"
 
@@ -22,12 +23,14 @@ std::string record_key(const Call& call, std::string_view key, std::string_view 
   return name.append(key).append(token);
 }
 
-// The digest does not depend on how the command's name is spelt.
+// The digest does not depend on how the command's name is spelt, nor on a trace.
 uint64_t digest(const Call& call) {
   std::string bytes(call.command.name);
-  for (const std::string_view arg : call.args.subspan(1)) {
-    storage::put_varint(&bytes, arg.size());
-    bytes.append(arg);
+  const auto trace = find_trace(call.args);
+  for (size_t i = 1; i < call.args.size(); ++i) {
+    if (trace && (i == *trace || i == *trace + 1)) continue;
+    storage::put_varint(&bytes, call.args[i].size());
+    bytes.append(call.args[i]);
   }
   return storage::siphash24(bytes, {0x7765697200000001, 0x7769746820494400});
 }

@@ -32,10 +32,13 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
   if (request.full) {
     answer.granted.cost = verdict.allowed ? cost : 0;
     const Limit& limit = request.limits[0];
-    answer.rows.push_back(
-        {algorithms::limit_name(request.names, limit, 0), limit, verdict, more_after_ns});
+    answer.rows.push_back({.name = algorithms::limit_name(request.names, limit, 0),
+                           .is_named = !request.names.empty(),
+                           .limit = limit,
+                           .verdict = verdict,
+                           .more_after_ns = more_after_ns});
   }
-  answer_request(call, key, request, answer);
+  answer_request(call, {key, request, answer});
 }
 
 // Reads a key for a request about the limits that it was last used with.
@@ -82,7 +85,7 @@ void take(Call& call, std::string_view key, const LimiterRequest& request) {
     }
   }
   const auto answer = take_any(call, key, request);
-  if (answer) answer_request(call, key, request, *answer);
+  if (answer) answer_request(call, {key, request, *answer});
 }
 
 void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
@@ -90,7 +93,7 @@ void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {
   auto limiter = names_limits ? resolve(call, key, request) : resolve_last_used(call, key, request);
   if (!limiter) return;
   if (!names_limits && !limiter->exists()) return call.reply.null_array();
-  reply_answer(call, request, peek_or_queue(call, *limiter, request));
+  reply_answer(call, {key, request, peek_or_queue(call, *limiter, request)});
 }
 
 std::optional<Decision> denied_by_queue(Call& call, Limiter& limiter,

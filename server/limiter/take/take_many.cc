@@ -175,22 +175,36 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
   return denied_by;
 }
 
-// With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`.
-void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& parts,
-                int64_t denied_by) {
+// Answers which key speaks for all: the one that denies, else the one whose limit has least left.
+size_t deciding_key(const std::vector<AnsweredKey>& keys, int64_t denied_by) {
+  if (denied_by >= 0) return static_cast<size_t>(denied_by);
+  const auto left = [](const AnsweredKey& key) {
+    return key.answer.rows.empty() ? algorithms::kNever : key.answer.verdict.remaining;
+  };
+  return static_cast<size_t>(std::ranges::min_element(keys, {}, left) - keys.begin());
+}
+
+// With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`; with HEADERS
+// what is told of all keys.
+void write_full(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
+                const std::vector<Part>& parts, int64_t denied_by) {
   const bool denies = denied_by >= 0;
+  const bool allowed = !denies || parts[0].request.shadow;
   const auto longest_ns =
       denies ? parts[static_cast<size_t>(denied_by)].answer.verdict.retry_after_ns : 0;
-  reply.map(4);
+  std::vector<AnsweredKey> keys;
+  for (const Part& part : parts) keys.push_back({part.limiter.key(), part.request, part.answer});
+  reply.map(4 + told_members(request, allowed));
   reply.bulk("allowed");
-  reply.integer(!denies || parts[0].request.shadow ? 1 : 0);
+  reply.integer(allowed ? 1 : 0);
   reply.bulk("retry_ms");
   reply.integer(milliseconds_up(longest_ns));
   reply.bulk("index");
   reply.integer(denied_by);
   reply.bulk("keys");
   reply.array(static_cast<int64_t>(parts.size()));
-  for (const Part& part : parts) write_full_answer(call, reply, part.request, part.answer);
+  for (const AnsweredKey& key : keys) write_full_answer(call, reply, key);
+  write_told(reply, {request, keys, deciding_key(keys, denied_by), allowed});
 }
 
 void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
@@ -227,12 +241,12 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
   const int64_t for_ms = remembers ? remember_parts(call, *parts, name) : 0;
   if (request.full && remembers) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full(call, reply, *parts, denied_by);
+      write_full(call, reply, request, *parts, denied_by);
     });
   }
   const size_t begin = call.reply.buffer()->size();
   if (request.full) {
-    write_full(call, call.reply, *parts, denied_by);
+    write_full(call, call.reply, request, *parts, denied_by);
   } else {
     write_verdicts(call, *parts, denied_by, request.upto);
   }

@@ -23,6 +23,7 @@ sys.path[:0] = [str(CLIENTS), str(CLIENTS / "python"), str(CLIENTS / "calls")]
 
 from away_worlds import Demoted, Killed  # noqa: E402
 from report import IS_WEIR, Skip, check, expect, say  # noqa: E402
+from support.fields import rate_limits  # noqa: E402
 from support.processes import Program, free_port  # noqa: E402
 from support.waiting import wait_until  # noqa: E402
 
@@ -198,10 +199,12 @@ def limits(world, proxy):
         if answers[LIMIT - 1][0] == 200:
             break
     expect([status for status, _, _ in answers], [200] * LIMIT + [429], "statuses")
-    expect(bool(answers[-1][1]["RateLimit"] and int(answers[-1][1]["Retry-After"]) > 0), True, "fields")
+    fields = rate_limits(answers[-1][1])
+    expect(fields["RateLimit"]["api"]["r"], 0, "permits left")
+    expect(int(answers[-1][1]["Retry-After"]) > 0, True, "Retry-After")
     if proxy.name != "nginx":  # it has them in every answer
         return
-    expect(bool(answers[0][1]["RateLimit"]), True, "RateLimit of a request that passes")
+    expect(rate_limits(answers[0][1])["RateLimit"]["api"]["r"], LIMIT - 1, "permits left of a request that passes")
 
 
 def limits_all(world, crowd, about):

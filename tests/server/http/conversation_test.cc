@@ -60,8 +60,8 @@ class HttpTest : public testing::Test {
 TEST_F(HttpTest, TheGateLetsThroughAndDenies) {
   const std::string first = gate();
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(first, HasSubstr("\r\nRateLimit: \"fixed0\";r=1;t=3600\r\n"));
-  EXPECT_THAT(first, HasSubstr("\r\nRateLimit-Policy: \"fixed0\";q=2;w=3600\r\n"));
+  EXPECT_THAT(first, HasSubstr("\r\nRateLimit: \"default\";r=1;t=3600\r\n"));
+  EXPECT_THAT(first, HasSubstr("\r\nRateLimit-Policy: \"default\";q=2;w=3600\r\n"));
   EXPECT_THAT(first, EndsWith("Content-Length: 0\r\nConnection: keep-alive\r\n\r\n"));
   EXPECT_THAT(gate(), HasSubstr("r=0"));
   const std::string denied = gate();

@@ -1,4 +1,4 @@
-// FULL, HEADERS, and the limits of each key: what RL.* commands answer beyond their six integers.
+// FULL, and the limits of each key: what RL.* commands answer beyond their six integers.
 #include "tests/server/rl_fixture.h"
 
 namespace weir::server {
@@ -75,43 +75,6 @@ TEST_F(RlAnswers, FullTellsLeaseShadowAndPolicy) {
       ask("RL.TAKE c POLICY pool SHADOW FULL").substr(0, 80),
       "{\"allowed\": 1, \"retry_ms\": 30000, \"granted\": 0, \"lease\": (nil), \"shadow\": 1, "
       "\"ba");
-}
-
-TEST_F(RlAnswers, HeadersAreReadyToBeSent) {
-  use_resp3();
-  const auto headers = [&](const std::string& line) {
-    const std::string reply = ask(line);
-    return reply.substr(reply.find("\"headers\": ") + 11);
-  };
-  EXPECT_EQ(headers("RL.TAKE k 100/1m AS api FIXED 1000 ALIGN DAY AS daily COST 80 HEADERS"),
-            "{\"RateLimit\": \"\\\"api\\\";r=20;t=1, \\\"daily\\\";r=920;t=6400\", "
-            "\"RateLimit-Policy\": \"\\\"api\\\";q=100;w=60, \\\"daily\\\";q=1000;w=86400\"}}");
-  EXPECT_EQ(headers("RL.TAKE k 100/1m AS api COST 21 HEADERS FULL"),
-            "{\"RateLimit\": \"\\\"api\\\";r=20;t=1\", \"RateLimit-Policy\": "
-            "\"\\\"api\\\";q=100;w=60\", \"Retry-After\": \"1\"}}");
-  EXPECT_EQ(headers("RL.PEEK m 20/100ms CONCURRENCY 5 LEASE 30s COST 0 HEADERS"),
-            "{\"RateLimit\": \"\\\"gcra0\\\";r=20;t=0, \\\"concurrency1\\\";r=5;t=0\", "
-            "\"RateLimit-Policy\": \"\\\"gcra0\\\";q=20, "
-            "\\\"concurrency1\\\";q=5;qu=\\\"concurrent-requests\\\"\"}}");
-  EXPECT_EQ(headers("RL.TAKE n 5/1s COST 9 HEADERS").find("Retry-After"), std::string::npos);
-}
-
-// What t says is when one more than r is to be had: Retry-After is never later.
-TEST_F(RlAnswers, TheFieldsTimeIsThatOfTheNextPermit) {
-  use_resp3();
-  const auto field = [&](const std::string& line) {
-    const std::string reply = ask(line);
-    const size_t begin = reply.find("r=");
-    return reply.substr(begin, reply.find_first_of("\\\"", begin) - begin);
-  };
-  EXPECT_EQ(field("RL.TAKE a 100/1m COST 100 HEADERS"), "r=0;t=1");
-  EXPECT_EQ(field("RL.TAKE b TOKENBUCKET 100/1m COST 100 HEADERS"), "r=0;t=1");
-  EXPECT_EQ(field("RL.TAKE c LEAKY 100/1m COST 100 HEADERS"), "r=0;t=1");
-  EXPECT_EQ(field("RL.TAKE d FIXED 100/1m COST 99 HEADERS"), "r=1;t=60");
-  EXPECT_EQ(field("RL.TAKE e CONCURRENCY 2 LEASE 30s HEADERS"), "r=1;t=30");
-  EXPECT_EQ(field("RL.TAKE log SLIDINGLOG 2/1m HEADERS"), "r=1;t=60");
-  server_->advance(20 * kSecond);
-  EXPECT_EQ(field("RL.TAKE log SLIDINGLOG 2/1m HEADERS"), "r=0;t=40");
 }
 
 TEST_F(RlAnswers, AWaitersAnswerIsFullToo) {

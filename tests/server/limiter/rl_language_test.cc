@@ -250,7 +250,8 @@ TEST_F(RlLanguage, ErrorsSayWhereAWordBelongs) {
   ends("RL.POLICY SET p GCRA", "rate must be count/period, for example 100/1m, got 'nothing'");
   ends("RL.TAKE k",
        "; usage: RL.TAKE key limits [COST n] [UPTO] [SHADOW] [FORCE] [ID token] "
-       "[HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]");
+       "[HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode] "
+       "[TRACEPARENT traceparent]");
   ends("RL.POLICY SET p",
        "; usage: RL.POLICY SET name <count/period | algorithm | UNLIMITED | BLOCKED> [rate] "
        "[option value ...] [limit ...] [SHADOW | PERCENT percent] [ONCHANGE <USED | RESET | ASIS | "

@@ -42,7 +42,7 @@ TEST_F(RlReport, WhatTheAnswersShowIsThePresentCapacity) {
   ask("RL.REPORT k FAIL");
   const std::string full = ask("RL.TAKE k " + kApi + " HEADERS");
   EXPECT_NE(full.find("\"capacity\", 8, \"remaining\", 7"), full.npos) << full;
-  EXPECT_NE(full.find("\\\"gcra0\\\";q=8;w=1"), full.npos) << full;
+  EXPECT_NE(full.find("\\\"default\\\";q=8;w=1"), full.npos) << full;
   EXPECT_EQ(ask("RL.TAKE k " + kApi + " COST 8"), "[0, 8, 7, 125, 125, 0]");
   EXPECT_EQ(ask("RL.TAKE k " + kApi + " COST 9"), "[0, 8, 7, -1, 125, 0]");
   EXPECT_EQ(ask("RL.TAKE k " + kApi + " COST 9 UPTO"), "[1, 8, 0, 0, 1000, 0, 7]");
@@ -104,7 +104,8 @@ TEST_F(RlReport, ErrorsSayWhatIsAccepted) {
       ask("RL.TAKE k FIXED 10/1s ADAPTIVE 1..60"),
       "(error ERR syntax error at 'ADAPTIVE': expected an option of FIXED (ALIGN, ON, OFFSET, "
       "ZONE, BAN or "
-      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
+      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS, LEGACY, "
+      "PROBLEM, PARTITION, ONCHANGE or TRACEPARENT; "
       "ADAPTIVE is an option of GCRA, TOKENBUCKET or LEAKY)");
 }
 

@@ -207,17 +207,17 @@ TEST_F(RlTake, RefusesWhatIsNoLimiter) {
 }
 
 TEST_F(RlTake, SyntaxErrorsNameTheWord) {
-  EXPECT_EQ(
-      ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
-      "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY, "
-      "ADAPTIVE, BAN or "
-      "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS or ONCHANGE; "
-      "BUCKETS is an "
-      "option of SLIDINGWINDOW)");
+  EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s BUCKETS 3"),
+            "(error ERR syntax error at 'BUCKETS': expected an option of GCRA (BURST, CAPACITY, "
+            "ADAPTIVE, BAN or "
+            "AS), another limit, or COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, HEADERS, LEGACY, "
+            "PROBLEM, PARTITION, ONCHANGE or TRACEPARENT; BUCKETS is an "
+            "option of SLIDINGWINDOW)");
   EXPECT_EQ(
       ask("RL.TAKE k GCRA 5/1s COST 1 GCRA 5/1s"),
       "(error ERR syntax error at 'GCRA': expected COST, UPTO, SHADOW, FORCE, ID, HOLD, FULL, "
-      "HEADERS or ONCHANGE; limits come before the options)");
+      "HEADERS, LEGACY, PROBLEM, PARTITION, ONCHANGE or TRACEPARENT; limits come before the "
+      "options)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST 1 COST 2"),
             "(error ERR syntax error: COST is given twice)");
   EXPECT_EQ(ask("RL.TAKE k GCRA 5/1s COST"),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "server/report/duration_histogram.h"
+#include "server/report/exemplars.h"
 
 namespace weir::server {
 namespace {
@@ -109,6 +110,36 @@ TEST(MetricsText, AHistogramIsCumulative) {
                      "weir_turn_duration_seconds_sum 1.0000035\n"
                      "weir_turn_duration_seconds_count 3\n"))
       << text;
+}
+
+TEST(MetricsText, EachBucketHasItsNewestExemplar) {
+  DurationHistogram durations;
+  Exemplars exemplars;
+  const auto note = [&](std::string_view trace, int64_t duration_ns, bool is_sampled = true) {
+    durations.add(duration_ns);
+    exemplars.note({.trace_id = trace, .parent_id = "b", .is_sampled = is_sampled}, duration_ns,
+                   1'700'000'000'123);
+  };
+  note("a1", 500);
+  note("a2", 3000);
+  note("a3", 2048);
+  note("a4", 4096, false);
+  note("a5", 5'000'000'000);
+  const auto write = [&](MetricWriter& out) {
+    out.histogram({"turn_duration", "Turns.", MetricUnit::kSeconds}, durations, &exemplars);
+  };
+  const std::string text = text_of(MetricsFormat::kOpenMetrics, write);
+  const std::string at = " 1700000000.123\n";
+  const std::string name = "weir_turn_duration_seconds_bucket{le=\"";
+  EXPECT_NE(text.find(name + "1.024e-06\"} 1 # {trace_id=\"a1\",span_id=\"b\"} 5e-07" + at + name +
+                      "2.048e-06\"} 1\n" + name +
+                      "4.096e-06\"} 3 # {trace_id=\"a3\",span_id=\"b\"} 2.048e-06" + at + name +
+                      "8.192e-06\"} 4\n"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find(name + "+Inf\"} 5 # {trace_id=\"a5\",span_id=\"b\"} 1" + at), text.npos)
+      << text;
+  EXPECT_EQ(prometheus(write).find("trace_id"), std::string::npos);
 }
 
 TEST(MetricsText, WordsAreNoMetrics) {

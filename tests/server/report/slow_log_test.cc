@@ -29,6 +29,21 @@ TEST(SlowLog, CutsArgumentsAsRedisDoes) {
   EXPECT_EQ(log.entries().front().args.back(), "x");
 }
 
+TEST(SlowLog, KeepsATraceThatWouldBeCutOff) {
+  SlowLog log;
+  std::vector<std::string_view> args(40, "x");
+  args[39] = "trace";
+  log.add({}, std::span(args).first(34), args.size(), "trace");
+  const auto& kept = log.entries().front().args;
+  ASSERT_EQ(kept.size(), 32u);
+  EXPECT_EQ(kept[29], "x");
+  EXPECT_EQ(kept[30], "trace");
+  EXPECT_EQ(kept[31], "... (9 more arguments)");
+  args[3] = "trace";
+  log.add({}, args, args.size(), "trace");
+  EXPECT_EQ(log.entries().front().args[30], "x");
+}
+
 TEST(SlowLog, KeepsTheNewestAndNeverGivesAnIdAgain) {
   SlowLog log;
   log.set_rules({.slower_than_us = 0, .entries_max = 2});

@@ -40,7 +40,7 @@ var (
 	rateWord     = regexp.MustCompile(`^(\d+)/(\d*)([A-Za-z]+)$`)
 	durationWord = regexp.MustCompile(`^(\d*)([A-Za-z]+)$`)
 	countWord    = regexp.MustCompile(`^\d+$`)
-	policyItem   = regexp.MustCompile(`"([^"]+)";q=(\d+)`)
+	policyItem   = regexp.MustCompile(`";q=(\d+)`)
 )
 
 // DurationMS is what a duration such as 30s has of milliseconds.
@@ -205,21 +205,19 @@ type Answered struct {
 	Capacity, WindowMS float64
 }
 
-// FromAnswer makes limits of an answer with HEADERS; the field RateLimit-Policy has their counts.
+// FromAnswer makes limits of an answer with HEADERS. The field RateLimit-Policy has their counts: an item for each, in
+// their order, under names of its own.
 func FromAnswer(limits []Answered, policyField string) []Spec {
-	counts := map[string]float64{}
-	for _, match := range policyItem.FindAllStringSubmatch(policyField, -1) {
-		counts[match[1]], _ = strconv.ParseFloat(match[2], 64)
-	}
+	counts := policyItem.FindAllStringSubmatch(policyField, -1)
 	specs := make([]Spec, len(limits))
 	for index, limit := range limits {
 		kind, found := kinds[limit.Algorithm]
 		if !found {
 			kind = KindBucket
 		}
-		count, found := counts[limit.Name]
-		if !found {
-			count = limit.Capacity
+		count := limit.Capacity
+		if len(counts) == len(limits) {
+			count, _ = strconv.ParseFloat(counts[index][1], 64)
 		}
 		period := limit.WindowMS
 		if period == 0 {

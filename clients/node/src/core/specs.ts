@@ -112,12 +112,15 @@ export interface AnsweredLimit {
   readonly window_ms: number;
 }
 
-/** The limits of an answer with HEADERS; the counts are in its RateLimit-Policy field. */
+/**
+ * The limits of an answer with HEADERS. The counts are in its RateLimit-Policy field, which has an item for each limit, in
+ * their order, under names of its own.
+ */
 export function specsOfAnswer(limits: readonly AnsweredLimit[], policyField: string): Specs {
-  const counts = new Map<string, number>();
-  for (const [, name, count] of policyField.matchAll(/"([^"]+)";q=(\d+)/g)) counts.set(name!, Number(count));
-  return limits.map((limit) => ({ kind: kKinds[limit.algorithm] ?? 'bucket', name: limit.name,
-    count: counts.get(limit.name) ?? limit.capacity, periodMs: limit.window_ms || 1, capacity: limit.capacity }));
+  const counts = [...policyField.matchAll(/";q=(\d+)/g)].map(([, count]) => Number(count));
+  const areTold = counts.length === limits.length;
+  return limits.map((limit, index) => ({ kind: kKinds[limit.algorithm] ?? 'bucket', name: limit.name,
+    count: areTold ? counts[index]! : limit.capacity, periodMs: limit.window_ms || 1, capacity: limit.capacity }));
 }
 
 export function sameSpecs(left: Specs, right: Specs): boolean {

@@ -124,8 +124,12 @@ def _capacity(algorithm: str, count: float, period: float, options: Mapping[str,
 
 
 def from_answer(limits: Sequence[Mapping[str, Any]], policy_field: str) -> Specs:
-    """The limits of an answer with HEADERS: its `limits`, and the RateLimit-Policy field for the counts."""
-    counts = {name: float(count) for name, count in re.findall(r'"([^"]+)";q=(\d+)', policy_field)}
+    """The limits of an answer with HEADERS: its `limits`, and the RateLimit-Policy field for the counts, which has
+    an item for each of them, in their order, under names of its own."""
+    counts: list[str | None] = [*re.findall(r'";q=(\d+)', policy_field)]
+    if len(counts) != len(limits):
+        counts = [None] * len(limits)
     return tuple(Spec(KINDS.get(limit["algorithm"], "bucket"), limit["name"],
-                      counts.get(limit["name"], float(limit["capacity"])),
-                      float(limit["window_ms"]) or 1.0, float(limit["capacity"])) for limit in limits)
+                      float(limit["capacity"] if count is None else count),
+                      float(limit["window_ms"]) or 1.0, float(limit["capacity"]))
+                 for limit, count in zip(limits, counts))

@@ -25,7 +25,7 @@ public final class Limits {
       "SLIDINGCOUNTER", Spec.Kind.SLIDING, "CONCURRENCY", Spec.Kind.LEASES);
   private static final Pattern RATE = Pattern.compile("(\\d+)/(\\d*)([A-Za-z]+)");
   private static final Pattern DURATION = Pattern.compile("(\\d*)([A-Za-z]+)");
-  private static final Pattern QUOTA = Pattern.compile("\"([^\"]+)\";q=(\\d+)");
+  private static final Pattern QUOTA = Pattern.compile("\";q=(\\d+)");
 
   private Limits() {}
 
@@ -74,18 +74,19 @@ public final class Limits {
    * The limits of an answer with HEADERS.
    *
    * @param limits of the answer
-   * @param policyField RateLimit-Policy, for the counts
+   * @param policyField RateLimit-Policy, for the counts: an item for each limit, in their order, under names of its own
    * @return the limits
    */
   public static List<Spec> ofAnswer(List<Answered> limits, String policyField) {
-    Map<String, Double> counts = new HashMap<>();
-    Matcher found = QUOTA.matcher(policyField);
-    while (found.find()) {
-      counts.put(found.group(1), Double.valueOf(found.group(2)));
+    List<Double> counts = QUOTA.matcher(policyField).results().map(found -> Double.valueOf(found.group(1))).toList();
+    boolean areTold = counts.size() == limits.size();
+    List<Spec> specs = new ArrayList<>();
+    for (Answered limit : limits) {
+      double count = areTold ? counts.get(specs.size()) : limit.capacity;
+      specs.add(new Spec(KINDS.getOrDefault(limit.algorithm, Spec.Kind.BUCKET), limit.name, count,
+          limit.windowMs == 0 ? 1 : limit.windowMs, limit.capacity));
     }
-    return limits.stream().map(limit -> new Spec(KINDS.getOrDefault(limit.algorithm, Spec.Kind.BUCKET), limit.name,
-        counts.getOrDefault(limit.name, limit.capacity), limit.windowMs == 0 ? 1 : limit.windowMs, limit.capacity))
-        .toList();
+    return List.copyOf(specs);
   }
 
   private static String upper(String word) {

@@ -1,0 +1,32 @@
+#include "server/limiter/policy/trace_words.h"
+
+#include <algorithm>
+
+#include "base/ascii.h"
+#include "base/trace_parent.h"
+#include "server/limiter/policy/request.h"
+
+namespace weir::server {
+
+std::optional<size_t> find_trace(Args words) {
+  std::optional<size_t> found;
+  words = words.first(std::min(words.size(), kRequestWordsMax));  // one with more is refused
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i].size() != kTraceWord.size() || !equals_ignoring_case(words[i], kTraceWord))
+      continue;
+    if (!parse_trace_parent(words[i + 1])) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+Args untraced_words(Call& call, size_t first) {
+  const Args words = call.args.subspan(first);
+  const auto at = find_trace(words);
+  if (!at) return words;
+  call.trace = words[*at + 1];
+  return *at + 2 == words.size() ? words.first(*at) : words;
+}
+
+}  // namespace weir::server
