@@ -168,6 +168,7 @@ void Conversation::ask() {
 
 void Conversation::ask_v1() {
   question_ = Question::kCalls;
+  session_.client().switches().takes_no_leases = false;
   const Request& request = reader_.request();
   const std::string path(request.path());
   if (request.method != "POST") {
@@ -194,6 +195,7 @@ void Conversation::ask_v1() {
 
 void Conversation::ask_gate() {
   question_ = Question::kGate;
+  session_.client().switches().takes_no_leases = true;
   terms_ = {};
   if (is_of_a_page(reader_.request().fields))
     return answer_error(

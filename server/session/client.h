@@ -41,6 +41,8 @@ class Client {
     bool no_evict = false;
     bool no_touch = false;
     bool debugger_refused = false;  // what was to be debugged must not run
+    // It asks for others, who never hear of a lease and so can give none back.
+    bool takes_no_leases = false;
   };
 
   // `user` is never null. `kept`: where the client writes down what its names take.

@@ -5,6 +5,7 @@
 #include "server/limiter/take/holds.h"
 #include "server/limiter/take/limiters.h"
 #include "server/limiter/take/policy_effect.h"
+#include "server/session/session.h"
 #include "storage/format/key_order.h"
 
 namespace weir::server {
@@ -115,6 +116,20 @@ Result<void, std::string> check_zones(std::span<const algorithms::Limit> limits,
   return {};
 }
 
+// A lease that nobody can give back holds its permit for its whole LEASE, whatever it is for.
+Result<void, std::string> check_leases(const Call& call,
+                                       std::span<const algorithms::Limit> limits) {
+  if (!call.session.client().switches().takes_no_leases) [[likely]]
+    return {};
+  for (size_t i = 0; i < limits.size(); ++i) {
+    if (!limits[i].algorithm->makes_leases) continue;
+    return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].algorithm->name) +
+           ") makes leases, which nobody can give back here: ask /v1/take, and /v1/release when "
+           "the work is done";
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
@@ -130,6 +145,7 @@ Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
   if (const auto known = check_zones(named.limits, call.limiters.zones.given()); !known) {
     return known.error();
   }
+  if (const auto done = check_leases(call, named.limits); !done) return done.error();
   if (call.limiters.limiting == Limiting::kShadow) named.mode = Mode::kShadow;
   if (const auto apart = algorithms::check_names(named.names, named.limits); !apart) {
     return "ERR " + apart.error();

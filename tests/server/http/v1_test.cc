@@ -269,6 +269,26 @@ TEST_F(V1Test, HalfOfTheClientsMayWait) {
   EXPECT_THAT(other.output(), HasSubstr("half of http-maxclients"));
 }
 
+// Whose request a proxy lets through hears of no lease, and could give none back.
+TEST_F(V1Test, TheGateTakesNoLeases) {
+  call({"RL.POLICY", "SET", "pool", "FIXED", "9/1h", "CONCURRENCY", "2", "LEASE", "30s"});
+  call({"RL.POLICY", "SET", "api", "FIXED", "9/1h"});
+  call({"RL.POLICY", "OVERRIDE", "api", "KEY", "k", "CONCURRENCY", "2", "LEASE", "30s"});
+  const auto gate = [this](const std::string& query) {
+    return send("GET /v1/gate" + query + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  };
+  const std::string pool = gate("?policy=pool&key=k");
+  EXPECT_THAT(pool, StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(pool,
+              HasSubstr("\r\n\r\nERR limit 1 (CONCURRENCY) makes leases, which nobody can give "
+                        "back here: ask /v1/take, and /v1/release when the work is done\n"));
+  EXPECT_THAT(gate("?policy=pool&key=k&errors=open"), StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(gate("?limits=CONCURRENCY+2+LEASE+30s&key=k"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(gate("?policy=api&key=k"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(gate("?policy=api&key=other"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("take", R"({"key": "k", "policy": "pool"})"), HasSubstr(R"("lease":1,)"));
+}
+
 class V1UsersTest : public V1Test {
  protected:
   static Config config() {
