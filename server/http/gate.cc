@@ -118,7 +118,7 @@ std::string body_of(Value problem, unsigned status) {
   for (size_t i = 0; i + 1 < problem.elements.size(); i += 2) {
     if (problem.elements[i].text == "status") problem.elements[i + 1].integer = status;
   }
-  return json_of(problem);
+  return text_of(json_of(problem)) + "\n";
 }
 
 // Tells whether a value that the proxy hands on may have made the error: the key of something that
