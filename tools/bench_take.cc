@@ -117,7 +117,8 @@ void bench(const std::string& line, int decisions) {
   for (int done = 0; done < decisions; done += kPerTurn) {
     session->receive({}, 1);
     for (int i = 0; has_id && i < kPerTurn; ++i)
-      requests[static_cast<size_t>(done + i) % kKeys].back() = "request-" + std::to_string(done + i);
+      requests[static_cast<size_t>(done + i) % kKeys].back() =
+          "request-" + std::to_string(done + i);
     const uint64_t allocations_before = allocations;
     const std::clock_t begin = std::clock();
     for (int i = 0; i < kPerTurn; ++i)

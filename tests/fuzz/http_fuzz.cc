@@ -2,7 +2,8 @@
 // turns that end anywhere, time that jumps, a store that fails, clients that go.
 //
 // Demands that nothing aborts, that a turn answers at most one request of a client, that each
-// answer is whole and as long as it says, and that no more is answered than was asked.
+// answer is whole and as long as it says, that what it calls JSON is JSON, and that no more is
+// answered than was asked.
 //
 // Input: two bytes of configuration, then operations. The low three bits of an operation's first
 // byte say what it is, the next two for which client:
@@ -25,6 +26,7 @@
 #include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/http/conversation.h"
+#include "server/http/json.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 
@@ -42,6 +44,8 @@ using weir::server::http::ListenerKind;
 using weir::storage::MemoryDisk;
 using weir::storage::MemoryStore;
 
+// The OpenAPI document is the deepest, and has the most members.
+constexpr weir::server::http::JsonBounds kAnswerBounds = {.depth_max = 32, .members_max = 1000};
 constexpr std::string_view kInterim = "HTTP/1.1 100 Continue\r\n\r\n";
 
 Config config_from(Input* input) {
@@ -186,6 +190,11 @@ class World {
     const size_t body = text.size() - end - 4;
     check(length && (body == 0 || body == static_cast<size_t>(*length)));
     for (const char c : text.substr(0, end)) check(!weir::is_control(c) || c == '\r' || c == '\n');
+    constexpr std::string_view kJson = "+json\r\n", kPlainJson = "/json\r\n";
+    const std::string_view header = text.substr(0, end + 2);
+    const bool is_json = header.find(kJson) < end || header.find(kPlainJson) < end;
+    if (is_json && body > 0)
+      check(weir::server::http::parse_json(text.substr(end + 4), kAnswerBounds).ok());
   }
 
   void leave(Client* client) {

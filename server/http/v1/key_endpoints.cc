@@ -30,7 +30,8 @@ constexpr Shape kVerdictShape = {"Verdict", kVerdictFields};
 constexpr AnswerField kVerdictsFields[] = {{"allowed", kFlag},
                                            {"retry_ms", kInteger},
                                            {"index", kInteger},
-                                           {"keys", kObjects, &kVerdictShape}};
+                                           {"keys", kObjects, &kVerdictShape},
+                                           {"headers", kTextsByName, nullptr, true}};
 constexpr Shape kVerdictsShape = {"Verdicts", kVerdictsFields};
 
 constexpr AnswerField kStandingFields[] = {
@@ -87,9 +88,10 @@ constexpr Member kEachMember = {
     .about =
         "For each key its policy, its limits, or both. Without it the policy or the limits "
         "spread over the keys: limit i is key i's."};
-constexpr Member kMtake[] = {kKeysMember,  kEachMember, kPolicyMember,   kLimitsMember,
-                             kCostMember,  kUptoMember, kShadowMember,   kForceMember,
-                             kTokenMember, kHoldMember, kOnChangeMember, kFullMember};
+constexpr Member kMtake[] = {kKeysMember,        kEachMember, kPolicyMember,   kLimitsMember,
+                             kCostMember,        kUptoMember, kShadowMember,   kForceMember,
+                             kTokenMember,       kHoldMember, kOnChangeMember, kFullMember,
+                             kAskedHeadersMember};
 
 // A connection waits as long as proxies let it, and not much longer: who comes again with the ID
 // has kept the place.

@@ -67,6 +67,12 @@ inline constexpr Member kFullMember = {
     .name = "full", .kind = MemberKind::kFlag, .about = "Changes nothing: it is always so."};
 inline constexpr Member kHeadersMember = {
     .name = "headers", .kind = MemberKind::kFlag, .about = "Changes nothing: it is always so."};
+// Of several keys they are asked for.
+inline constexpr Member kAskedHeadersMember = {
+    .name = "headers",
+    .kind = MemberKind::kFlag,
+    .word = "HEADERS",
+    .about = "Answers the HTTP fields, with an item for each limit of each key."};
 inline constexpr Member kIdMember = {
     .name = "id",
     .kind = MemberKind::kInteger,

@@ -98,7 +98,7 @@ class TopKeys {
   uint64_t heap_looks_ = 0;
   std::vector<Cell> cells_;  // a power of two
   std::vector<Counter> counters_;
-  std::vector<Shown> shown_;     // as many
+  std::vector<Shown> shown_;    // as many
   std::vector<HeapItem> heap_;  // as many once there are `capacity`
 };
 

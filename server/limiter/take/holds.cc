@@ -26,7 +26,7 @@ void forget_ended(const Call& call, storage::Elements& holds) {
   }
 }
 
-struct Hold {
+struct KeptHold {
   Charge charge;
   std::string_view charge_bytes;
   int64_t end_ns = 0;
@@ -34,14 +34,14 @@ struct Hold {
 };
 
 // Its views are good as long as the bytes are. Nothing for bytes that make no sense.
-std::optional<Hold> read_hold(std::string_view value, int64_t end_ns) {
+std::optional<KeptHold> read_hold(std::string_view value, int64_t end_ns) {
   storage::Reader reader(value);
   const auto charge = read_charge(reader);
   if (!charge) return std::nullopt;
-  Hold hold{.charge = *charge,
-            .charge_bytes = value.substr(0, value.size() - reader.rest().size()),
-            .end_ns = end_ns,
-            .duration_ns = end_ns - charge->at_ns};
+  KeptHold hold{.charge = *charge,
+                .charge_bytes = value.substr(0, value.size() - reader.rest().size()),
+                .end_ns = end_ns,
+                .duration_ns = end_ns - charge->at_ns};
   if (reader.at_end()) return hold;
   const uint64_t duration_ns = reader.varint();
   if (!reader.ok() || !reader.at_end() || duration_ns - 1 >= kHoldNsMax) return std::nullopt;
@@ -50,8 +50,8 @@ std::optional<Hold> read_hold(std::string_view value, int64_t end_ns) {
 }
 
 // Answers the hold of this id, also one that has ended. Its views are good until the list changes.
-std::optional<Hold> find_hold(const std::optional<storage::Elements>& holds,
-                              const IdMember& member) {
+std::optional<KeptHold> find_hold(const std::optional<storage::Elements>& holds,
+                                  const IdMember& member) {
   const auto found = holds ? holds->find(view(member)) : std::nullopt;
   if (!found) return std::nullopt;
   return read_hold(found->value, storage::integer_of_order(found->order));

@@ -29,8 +29,10 @@ constexpr struct {
     {"rl.throttle", "the words of redis-cell, whose callers have a Redis client"},
 };
 
-// Words of a usage that are values of a member and stand in no row.
-constexpr std::string_view kOfLimits[] = {"UNLIMITED", "BLOCKED"};
+// Words of a usage that stand in no row: values of a member; what is for proxies, to which the gate
+// answers it; and what the request's field traceparent says.
+constexpr std::string_view kOfNoRow[] = {"UNLIMITED", "BLOCKED",   "LEGACY",
+                                         "PROBLEM",   "PARTITION", "TRACEPARENT"};
 
 // The words of a usage that are written as they are: COST, UPTO.
 std::set<std::string> words_of_usage(std::string_view usage) {
@@ -48,7 +50,7 @@ std::set<std::string> words_of_usage(std::string_view usage) {
 }
 
 std::set<std::string> words_of_rows(std::string_view row_name) {
-  std::set<std::string> words(std::begin(kOfLimits), std::end(kOfLimits));
+  std::set<std::string> words(std::begin(kOfNoRow), std::end(kOfNoRow));
   for (const Endpoint* endpoint : http::all_endpoints()) {
     if (http::row_name(*endpoint).substr(0, row_name.size()) != row_name) continue;
     for (const std::string_view word : split_at_spaces(endpoint->command)) words.emplace(word);
