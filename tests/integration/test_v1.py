@@ -52,7 +52,8 @@ class Page(Http):
                 "application/json", {}).get("schema", {})
             if "$ref" in schema and not path.endswith("/batch"):
                 body = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-                told[path] = set(body["properties"]) - SILENT
+                told[path] = {name for name, member in body["properties"].items()
+                              if name not in SILENT or not member["description"].startswith("Changes nothing")}
         self.assertGreater(len(told), 20)
         self.assertEqual(rows, told)
 
