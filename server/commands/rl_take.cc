@@ -19,9 +19,9 @@ constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kF
                                   kOnChangeOption;
 constexpr uint32_t kLooks =
     kCostOption | kFullOption | kHeadersOption | kOnChangeOption | kLimitsMayLack;
-constexpr uint32_t kTakesMany = kCostOption | kUptoOption | kShadowOption | kForceOption |
-                                kIdOption | kHoldOption | kFullOption | kOnChangeOption |
-                                kLimitsOfEach;
+constexpr uint32_t kTakesMany = kCostOption | kKeyCostsOption | kUptoOption | kShadowOption |
+                                kForceOption | kIdOption | kHoldOption | kFullOption |
+                                kHeadersOption | kOnChangeOption | kLimitsOfEach;
 
 void rl_take(Call& call) {
   const auto request = call.limiters.requests.parse(call.args.subspan(2), kTakeOptions);
@@ -111,8 +111,9 @@ constexpr Command kRlTakeCommands[] = {
      .flags = kWrites | kDenyOom | kMovableKeys | kWakesNobody | kTakes,
      .keys = {.numkeys = 1},
      .group = "ratelimit",
-     .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [ONCHANGE mode]",
+     .usage =
+         "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n | KEYCOSTS n] "
+         "[UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

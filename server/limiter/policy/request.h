@@ -1,7 +1,7 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
-//     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
-//     [HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]
+//     limits [COST n[,n...] | KEYCOSTS n,n...] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time]
+//     [MAXWAIT time] [HOLD duration] [FULL] [HEADERS] [ONCHANGE mode]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
@@ -40,6 +40,7 @@ enum RequestOption : uint32_t {
   kHeadersOption = 1 << 8,
   kOnChangeOption = 1 << 11,
   kHoldOption = 1 << 12,
+  kKeyCostsOption = 1 << 13,
   // No options. PEEK may be asked without limits; MTAKE may name the limits of each key.
   kLimitsMayLack = 1 << 9,
   kLimitsOfEach = 1 << 10,
@@ -68,6 +69,7 @@ struct AskedLimits {
 struct LimiterRequest : AskedLimits {
   std::vector<AskedLimits> each;     // with EACH, one for each key; the request has no others then
   std::vector<int64_t> costs = {1};  // one cost for all limits, or one for each
+  std::vector<int64_t> key_costs;    // of RL.MTAKE: in place of those one for each key, or none
   bool upto = false;
   bool shadow = false;
   bool force = false;

@@ -31,8 +31,9 @@ constexpr Elsewhere kElsewhere[] = {
     {"HOLD", "RL.TAKE, RL.MTAKE and RL.ACQUIRE take HOLD"},
     {"BAN", "BAN is part of a limit: it stands among its options"},
     {"SLOW", "SLOW comes right after ADAPTIVE min..max"},
+    {"KEYCOSTS", "RL.MTAKE takes KEYCOSTS, one for each key"},
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
-    {"HEADERS", "RL.TAKE, RL.PEEK and RL.ACQUIRE take HEADERS"},
+    {"HEADERS", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take HEADERS"},
     {"EACH", "RL.MTAKE takes EACH, after its keys"},
     {"AS", "AS names one limit, as its last option; those of a policy are named in the policy"},
 };
