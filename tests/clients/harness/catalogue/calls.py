@@ -53,4 +53,10 @@ CLIENTS = [
            lambda: ([sys.executable, installs.CLIENTS / "gate/proxies.py"],
                     {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
            is_of_calls=True, in_ci=True),
+    Client("rls-envoy", "docs/rls.md's Envoy", "each", (3,),
+           lambda: ([sys.executable, installs.CLIENTS / "gate/rls.py"],
+                    {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
+           is_of_calls=True, in_ci=True),
+    Client("rls-go", "Envoy's rate limit service, a generated client", "Go", (2,), go.rate_limit_service,
+           is_of_calls=True),
 ]

@@ -40,6 +40,12 @@ def limiter(name, **environment):
     return go_program(name, "limiters", **environment)
 
 
+def rate_limit_service():
+    """A client that is generated from the newest messages, beside the service that is compared, with its own."""
+    service = installs.go_program("github.com/envoyproxy/ratelimit/src/service_cmd", "envoy")
+    return [installs.go_program(".", "rls")], {"CLIENTS_RATELIMIT": str(service)}
+
+
 def suite(module, packages=(".",), ports="", test=(), beside="limiters", **environment):
     """The module's own tests; `ports` are those written into them, `test` arguments for them."""
     def prepare():
