@@ -50,6 +50,8 @@ class Executor {
   void roll_back() { running_.roll_back(); }
 
   const CommandTable& table() const { return *needs_.commands; }
+  // Answers the row that a request means, as the table does; null: there is none.
+  const Command* resolve(Args args);
   // Which requests are this server's, and whose the others are.
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
@@ -72,7 +74,6 @@ class Executor {
   void execute_while_busy(Session& session, const Command* command, Args args);
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
-  const Command* resolve(Args args);
   CommandMetrics& metrics_of(const Command& command);
   // Those of a command that is about to be counted; inside another they can be taken back.
   CommandMetrics& counted_metrics(const Command& command);
