@@ -1,7 +1,9 @@
 #include "algorithms/limiter_record.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -63,7 +65,28 @@ void write_parameters(const Limit& limit, Writer& out, uint8_t more = 0) {
   if (limit.zone != nullptr) out.text(limit.zone->name());
 }
 
-Result<Limit, RecordError> read_parameters(uint8_t id, Reader& in, const Zones* zones) {
+using ReadError = std::optional<RecordError>;  // nothing: it was read
+
+// What limits are read with.
+struct Sources {
+  const Zones* zones;  // null: none is known
+  MadeLimits* made;    // null: each limit is made anew
+};
+
+ReadError make_from(const LimitSpec& spec, const Sources& sources, Limit& out) {
+  if (sources.made != nullptr) {
+    const Limit* limit = sources.made->make(spec);
+    if (limit == nullptr) return RecordError::kBadLimit;
+    out = *limit;
+    return std::nullopt;
+  }
+  const auto limit = make_limit(spec);
+  if (!limit) return RecordError::kBadLimit;
+  out = *limit;
+  return std::nullopt;
+}
+
+ReadError read_parameters(uint8_t id, Reader& in, const Sources& sources, Limit& out) {
   LimitSpec spec{.algorithm = find_algorithm(id)};
   if (!in.ok()) return RecordError::kTruncated;
   if (spec.algorithm == nullptr) return RecordError::kUnknownAlgorithm;
@@ -75,21 +98,18 @@ Result<Limit, RecordError> read_parameters(uint8_t id, Reader& in, const Zones* 
   if (has_zone != nullptr && has_zone(spec.options)) {
     const std::string_view name = in.text();
     if (!in.ok()) return RecordError::kTruncated;
-    spec.zone = zones == nullptr ? nullptr : zones->find(name);
+    spec.zone = sources.zones == nullptr ? nullptr : sources.zones->find(name);
     if (spec.zone == nullptr) return RecordError::kUnknownZone;
   }
   if (!in.ok()) return RecordError::kTruncated;
-  const auto limit = make_limit(spec);
-  if (!limit) return RecordError::kBadLimit;
-  return *limit;
+  return make_from(spec, sources, out);
 }
 
-std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState& out) {
+ReadError read_limit(Reader& in, const Sources& sources, LimitState& out) {
   const uint8_t id = in.byte();
   const bool adapts = id >= kAdaptive;
-  const auto limit = read_parameters(adapts ? static_cast<uint8_t>(id - kAdaptive) : id, in, zones);
-  if (!limit) return limit.error();
-  out.limit = *limit;
+  const auto algorithm_id = adapts ? static_cast<uint8_t>(id - kAdaptive) : id;
+  if (const auto error = read_parameters(algorithm_id, in, sources, out.limit)) return error;
   out.ban = {};
   out.adaptive = {};
   out.low_water = {};
@@ -100,9 +120,12 @@ std::optional<RecordError> read_limit(Reader& in, const Zones* zones, LimitState
   return in.ok() ? RecordError::kBadState : RecordError::kTruncated;
 }
 
-bool has_ban(const LimitState& each) { return each.limit.ban.is_set() || !each.ban.empty(); }
+using States = std::span<const LimitState* const>;
+using Places = std::span<LimitState* const>;
 
-void write_bans(std::span<const LimitState> limits, std::string& out) {
+bool has_ban(const LimitState* each) { return each->limit.ban.is_set() || !each->ban.empty(); }
+
+void write_bans(States limits, std::string& out) {
   const auto number = [&out](int64_t value) {
     char bytes[kVarintBytesMax];
     out.append(bytes, put_varint(bytes, static_cast<uint64_t>(value)));
@@ -110,8 +133,8 @@ void write_bans(std::span<const LimitState> limits, std::string& out) {
   number(std::count_if(limits.begin(), limits.end(), has_ban));
   for (size_t i = 0; i < limits.size(); ++i) {
     if (!has_ban(limits[i])) continue;
-    const Ban& rule = limits[i].limit.ban;
-    const BanState& state = limits[i].ban;
+    const Ban& rule = limits[i]->limit.ban;
+    const BanState& state = limits[i]->ban;
     number(static_cast<int64_t>(i));
     number(rule.after);
     if (rule.is_set()) {
@@ -155,14 +178,14 @@ bool read_ban_state(Reader& in, const Ban& rule, BanState& state) {
   return in.ok();
 }
 
-bool read_bans(Reader& in, std::span<LimitState> limits) {
+bool read_bans(Reader& in, Places limits) {
   uint64_t left = in.varint();
   if (!in.ok() || left == 0) return false;
   for (uint64_t first = 0; left > 0; --left) {
     const uint64_t index = in.varint();
     if (index < first || index >= limits.size()) return false;
-    LimitState& each = limits[index];
-    if (!read_rule(in, each.limit.ban) || !read_ban_state(in, each.limit.ban, each.ban)) {
+    LimitState* each = limits[index];
+    if (!read_rule(in, each->limit.ban) || !read_ban_state(in, each->limit.ban, each->ban)) {
       return false;
     }
     if (!has_ban(each)) return false;
@@ -171,30 +194,42 @@ bool read_bans(Reader& in, std::span<LimitState> limits) {
   return true;
 }
 
-bool is_of_policy(const LimitState& each) { return each.policy != 0; }
+bool is_of_policy(const LimitState* each) { return each->policy != 0; }
+bool is_adaptive(const LimitState* each) { return each->limit.adaptive.is_set(); }
 
 // False for tags that are none.
-bool read_policies(Reader& in, bool has_policies, std::span<LimitState> limits) {
-  return std::ranges::all_of(limits, [&](LimitState& each) {
+bool read_policies(Reader& in, bool has_policies, Places limits) {
+  return std::ranges::all_of(limits, [&](LimitState* each) {
     const uint64_t tag = has_policies ? in.varint() : 0;
-    each.policy = static_cast<uint32_t>(tag);
+    each->policy = static_cast<uint32_t>(tag);
     return tag < kPolicyTags;
   });
 }
 
-void write_low_water(std::span<const LimitState> limits, std::string& out) {
-  for (const LimitState& each : limits) {
+void write_low_water(States limits, std::string& out) {
+  for (const LimitState* each : limits) {
     char bytes[LowWater::kBytesMax];
     Writer writer(bytes, sizeof bytes);
-    each.low_water.write(writer);
+    each->low_water.write(writer);
     WEIR_REQUIRE(writer.ok());
     out.append(bytes, writer.size());
   }
 }
 
-bool read_low_water(Reader& in, uint64_t newest_change, std::span<LimitState> limits) {
+bool read_low_water(Reader& in, uint64_t newest_change, Places limits) {
   return std::ranges::all_of(
-      limits, [&](LimitState& each) { return each.low_water.read(in, newest_change); });
+      limits, [&](LimitState* each) { return each->low_water.read(in, newest_change); });
+}
+
+// Of at most kLimitsMax limits, where each is.
+template <typename Each>
+using Pointers = std::array<Each*, kLimitsMax>;
+
+template <typename Each>
+std::span<Each* const> pointers_to(std::span<Each> limits, Pointers<Each>& room) {
+  const size_t size = std::min(limits.size(), room.size());
+  for (size_t i = 0; i < size; ++i) room[i] = &limits[i];
+  return std::span<Each* const>(room).first(size);
 }
 
 }  // namespace
@@ -228,11 +263,16 @@ std::string_view describe(RecordError error) {
 }
 
 void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out) {
+  WEIR_REQUIRE(limits.size() <= kLimitsMax);
+  Pointers<const LimitState> room;
+  append_record(head, pointers_to(limits, room), out);
+}
+
+void append_record(const RecordHead& head, States limits, std::string& out) {
   WEIR_REQUIRE(!limits.empty() && limits.size() <= kLimitsMax);
   WEIR_REQUIRE(head.named >= 1 && head.named <= limits.size());
   const size_t begin = out.size();
-  const bool adapts = std::ranges::any_of(
-      limits, [](const LimitState& each) { return each.limit.adaptive.is_set(); });
+  const bool adapts = std::ranges::any_of(limits, is_adaptive);
   out.resize(begin + kHeadBytesMax +
              limits.size() * (kLimiterRecordBytesMax + (adapts ? kAdaptiveBytesMax : 0)));
   Writer writer(out.data() + begin, out.size() - begin);
@@ -248,14 +288,13 @@ void append_record(const RecordHead& head, std::span<const LimitState> limits, s
   if (some_named) writer.varint(head.named);
   if (has_policy) writer.varint(head.policy_version);
   if (head.changes) writer.varint(*head.changes);
-  for (const LimitState& each : limits) {
-    if (has_policies) writer.varint(each.policy);
+  for (const LimitState* each : limits) {
+    if (has_policies) writer.varint(each->policy);
   }
-  for (const LimitState& each : limits) {
-    const bool is_adaptive = each.limit.adaptive.is_set();
-    write_parameters(each.limit, writer, is_adaptive ? kAdaptive : 0);
-    if (is_adaptive) write_adaptive(each.limit.adaptive, each.adaptive, writer);
-    each.limit.algorithm->write_state(each.limit, each.state, writer);
+  for (const LimitState* each : limits) {
+    write_parameters(each->limit, writer, is_adaptive(each) ? kAdaptive : 0);
+    if (is_adaptive(each)) write_adaptive(each->limit.adaptive, each->adaptive, writer);
+    each->limit.algorithm->write_state(each->limit, each->state, writer);
   }
   WEIR_REQUIRE(writer.ok());
   out.resize(begin + writer.size());
@@ -276,6 +315,12 @@ size_t limits_in_record(std::string_view record) {
 
 Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,
                                             const Zones* zones) {
+  Pointers<LimitState> room;
+  return read_record(record, pointers_to(out, room), zones, nullptr);
+}
+
+Result<RecordHead, RecordError> read_record(std::string_view record, Places out, const Zones* zones,
+                                            MadeLimits* made) {
   Reader in(record);
   const uint64_t first = in.varint();
   if (!in.ok()) return RecordError::kTruncated;
@@ -298,7 +343,7 @@ Result<RecordHead, RecordError> read_record(std::string_view record, std::span<L
   if (!read_policies(in, (flags & kHasPolicies) != 0, out.first(head.limits)))
     return RecordError::kBadHead;
   for (size_t i = 0; i < head.limits; ++i) {
-    if (const auto error = read_limit(in, zones, out[i])) return *error;
+    if (const auto error = read_limit(in, {zones, made}, *out[i])) return *error;
   }
   if ((flags & kHasBans) != 0 && !read_bans(in, out.first(head.limits))) {
     return in.ok() ? RecordError::kBadBans : RecordError::kTruncated;

@@ -53,6 +53,7 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/ban.h"
 #include "algorithms/low_water.h"
+#include "algorithms/made_limits.h"
 #include "algorithms/zone.h"
 
 namespace weir::algorithms {
@@ -108,6 +109,9 @@ std::string_view describe(RecordError error);
 // Appends a record to `out`; head.limits is limits.size(). REQUIRES: 1 <= head.named <=
 // limits.size() <= kLimitsMax.
 void append_record(const RecordHead& head, std::span<const LimitState> limits, std::string& out);
+// The same of limits that are parts of something else.
+void append_record(const RecordHead& head, std::span<const LimitState* const> limits,
+                   std::string& out);
 // Writes over `out` a record of limits that are all named, and nothing else.
 void write_record(std::span<const LimitState> limits, std::string& out);
 
@@ -118,6 +122,10 @@ size_t limits_in_record(std::string_view record);
 // none is known.
 Result<RecordHead, RecordError> read_record(std::string_view record, std::span<LimitState> out,
                                             const Zones* zones = nullptr);
+// The same into places that are parts of something else. `made` makes the limits.
+Result<RecordHead, RecordError> read_record(std::string_view record,
+                                            std::span<LimitState* const> out, const Zones* zones,
+                                            MadeLimits* made);
 
 // The hot case: writes one limit without allocating, at most kLimiterRecordBytesMax bytes; answers
 // how many.

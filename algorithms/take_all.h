@@ -34,6 +34,7 @@ struct Guard {
   int64_t cost = 1;
   Mode mode = Mode::kEnforced;
   Verdict verdict{};
+  State charged{};  // for take_all() alone: the state as it is if all allow
 };
 
 struct AllRequest {

@@ -39,5 +39,9 @@ std::string format_long_double_human(long double value);
 inline size_t format_int64(int64_t value, char out[20]) {
   return static_cast<size_t>(std::to_chars(out, out + 20, value).ptr - out);
 }
+inline void append_int64(int64_t value, std::string* out) {
+  char digits[20];
+  out->append(digits, format_int64(value, digits));
+}
 
 }  // namespace weir::resp

@@ -65,9 +65,9 @@ void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
   const auto request =
-      parse_request(call.args.subspan(2 + keys->size()), kTakesMany, &call.limiters.zones.given());
+      call.limiters.requests.parse(call.args.subspan(2 + keys->size()), kTakesMany);
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
-  take_many(call, *keys, *request);
+  take_many(call, *keys, **request);
 }
 
 void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakeOptions, use); }

@@ -23,7 +23,7 @@ ElementsId Lists::make(int database, Layout layout) {
   const ElementsId id = next_++;
   WEIR_REQUIRE(id <= kElementsIdMax);
   table->open->add(std::make_unique<ElementsIndex>(ListBirth{id, reclaimer_.write_backs_at_birth()},
-                                                   set_.index_bytes()));
+                                                   set_.index_memory()));
   turn_.note_newborn({table->generation(), id});
   return id;
 }
@@ -33,7 +33,7 @@ std::optional<Elements> Lists::open(int database, ElementsId id) {
   ElementsIndex* index = table->open->find(id);
   if (index == nullptr) {
     index = table->open->add(
-        std::make_unique<ElementsIndex>(ListBirth{id, kNotBornHere}, set_.index_bytes()));
+        std::make_unique<ElementsIndex>(ListBirth{id, kNotBornHere}, set_.index_memory()));
     index->opening.reset(new ElementsIndex::Opening{.key_order = first_key_order(id)});
   }
   const Elements list(set_.seed(), &turn_, table, index);

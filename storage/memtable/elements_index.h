@@ -7,7 +7,8 @@
 //    the code that changes an element of an open list takes the entry out before and puts it in
 //    after.
 // 2. The indexes of all lists count in one place what they take, from birth to the last node,
-//    because each is given the place in its constructor and its nodes add and subtract there.
+//    because each is given the place (index_memory.h) in its constructor and its nodes add and
+//    subtract there.
 #pragma once
 
 #include <boost/multi_index/identity.hpp>
@@ -22,6 +23,7 @@
 #include "storage/format/codec.h"
 #include "storage/format/element_key.h"
 #include "storage/memtable/entry.h"
+#include "storage/memtable/index_memory.h"
 
 namespace weir::storage {
 
@@ -59,8 +61,10 @@ struct ListBirth {
 class ElementsIndex {
  public:
   using Nodes = boost::multi_index::multi_index_container<
-      ElementNode, boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
-                       boost::multi_index::identity<ElementNode>, ElementBefore>>>;
+      ElementNode,
+      boost::multi_index::indexed_by<boost::multi_index::ranked_unique<
+          boost::multi_index::identity<ElementNode>, ElementBefore>>,
+      NodeAllocator<ElementNode>>;
 
   // An opening takes first the entries in memory, up to a key order; then what only the state has,
   // up to a stored key.
@@ -71,9 +75,10 @@ class ElementsIndex {
   };
 
   // The index of a list without elements: it is open, and has no header yet. Write-backs begun by
-  // its birth have stored nothing of it. Counts in `bytes` what it takes.
-  ElementsIndex(ListBirth birth, size_t* bytes) : birth_(birth), bytes_(*bytes) {}
-  ~ElementsIndex() { bytes_ -= nodes_.size() * kNodeBytes; }
+  // its birth have stored nothing of it. Its nodes come from `memory`, and are counted there.
+  ElementsIndex(ListBirth birth, IndexMemory* memory)
+      : birth_(birth), memory_(*memory), nodes_(NodeAllocator<ElementNode>(memory)) {}
+  ~ElementsIndex() { memory_.bytes -= nodes_.size() * kNodeBytes; }
   ElementsIndex(const ElementsIndex&) = delete;
   ElementsIndex& operator=(const ElementsIndex&) = delete;
 
@@ -98,10 +103,10 @@ class ElementsIndex {
     const ElementNode node{order_of(entry), entry};
     const bool first = !nodes_.empty() && ElementBefore()(node, *nodes_.begin());
     nodes_.insert(first ? nodes_.begin() : nodes_.end(), node);
-    bytes_ += kNodeBytes;
+    memory_.bytes += kNodeBytes;
   }
   Nodes::iterator erase(Nodes::iterator node) {
-    bytes_ -= kNodeBytes;
+    memory_.bytes -= kNodeBytes;
     return nodes_.erase(node);
   }
   // Destroys up to `nodes` nodes; false when there are none left.
@@ -115,11 +120,10 @@ class ElementsIndex {
   int64_t long_used_ms = 0;
 
  private:
-  // What each entry takes: a node of three links, a count, the order and a pointer.
-  static constexpr size_t kNodeBytes = 56;
+  static constexpr size_t kNodeBytes = IndexMemory::kNodeBytes + 8;  // with the allocator's
 
   const ListBirth birth_;
-  size_t& bytes_;
+  IndexMemory& memory_;
   Nodes nodes_;
 };
 

@@ -19,6 +19,7 @@
 
 #include "storage/format/element_key.h"
 #include "storage/format/key_order.h"
+#include "storage/memtable/index_memory.h"
 #include "storage/memtable/retired_tables.h"
 #include "storage/memtable/table.h"
 
@@ -108,14 +109,14 @@ class WorkingSet {
   void settle();
 
   // What memory takes: the tables, and the indexes of the open lists, which count themselves in
-  // index_bytes().
-  size_t bytes() const { return index_bytes_ + totals_.bytes; }
+  // index_memory().
+  size_t bytes() const { return index_memory_.bytes + totals_.bytes; }
   size_t dirty_bytes() const { return totals_.dirty_bytes; }
-  size_t* index_bytes() { return &index_bytes_; }
+  IndexMemory* index_memory() { return &index_memory_; }
 
  private:
-  size_t index_bytes_ = 0;  // first, because the lists that the tables hold count down in it
-  Table::Totals totals_;    // of tables_, which count themselves in it
+  IndexMemory index_memory_;  // first, because the lists that the tables hold give back to it
+  Table::Totals totals_;      // of tables_, which count themselves in it
   Tables tables_;
   RetiredTables retired_;
   Databases databases_;

@@ -51,7 +51,7 @@ class WorkingSetTotals : public ::testing::Test {
       sums.bytes += table->bytes();
       sums.dirty_bytes += table->dirty_bytes();
     }
-    ASSERT_EQ(set_.bytes(), sums.bytes + *set_.index_bytes());
+    ASSERT_EQ(set_.bytes(), sums.bytes + set_.index_memory()->bytes);
     ASSERT_EQ(set_.dirty_bytes(), sums.dirty_bytes);
   }
 

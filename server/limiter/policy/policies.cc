@@ -114,7 +114,7 @@ bool policy_in_shadow(const Policy& policy, std::string_view key) {
 }
 
 Policies::Found Policies::find_counted(std::string_view name) {
-  const storage::Ref ref = keys_.look_up_system(record_name(name));
+  const storage::Ref ref = keys_.look_up_system(record_name_.assign(kPolicyPrefix).append(name));
   const auto known = cache_.find(name);
   if (!ref.exists()) {
     if (known != cache_.end()) cache_.erase(known);
@@ -133,9 +133,8 @@ Policies::Found Policies::find_counted(std::string_view name) {
   return {.policy = &kept.policy, .counts = &kept.counts};
 }
 
-void Policies::follow_reports(std::string_view name, Cached* cached) const {
-  const std::string kept_as = count_record_name(name);
-  const storage::Ref ref = keys_.look_up_system(kept_as);
+void Policies::follow_reports(std::string_view name, Cached* cached) {
+  const storage::Ref ref = keys_.look_up_system(record_name_.assign(kCountPrefix).append(name));
   const std::string_view record = ref.exists() ? ref.value() : std::string_view();
   if (cached->reports == record) return;
   cached->reports = record;

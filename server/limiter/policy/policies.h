@@ -119,7 +119,7 @@ class Policies {
   };
 
   // Brings the counts of a policy's adaptive limits to what was told.
-  void follow_reports(std::string_view name, Cached* cached) const;
+  void follow_reports(std::string_view name, Cached* cached);
   void erase_reports(std::string_view name);
   // Puts a policy; what was reported about other limits than these is forgotten.
   void replace(std::string_view name, const Policy& policy);
@@ -132,6 +132,7 @@ class Policies {
   TimeZones& zones_;      // of limits
   bool may_drop_ = true;  // there may be sets of overrides to be erased
   std::map<std::string, Cached, std::less<>> cache_;
+  std::string record_name_;  // of what is looked up
 };
 
 // Tells whether the policy's limits are decided in shadow for the key. While `percent` rises, no

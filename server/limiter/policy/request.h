@@ -74,6 +74,7 @@ struct LimiterRequest : AskedLimits {
   bool full = false;
   bool headers = false;               // only with `full`
   std::string id;                     // empty: none
+  size_t id_word = 0;                 // with an id: which of the words it is
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;
   std::optional<int64_t> hold_ns;                  // > 0
@@ -98,8 +99,7 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name, std
 
 // Checks what can only be told once a policy's limits are known: there must be as many costs as
 // limits. The error is a whole line.
-Result<void, std::string> check_fit(const LimiterRequest& request,
-                                    std::span<const algorithms::Limit> limits);
+Result<void, std::string> check_fit(const LimiterRequest& request, size_t limits);
 
 // The error lines of a policy's name and of an ID that are empty or too long.
 std::string policy_name_error(std::string_view name);

@@ -1,8 +1,9 @@
 // Parsed requests, found by their words. Clients send the same limits over and over; finding them
 // here takes a comparison instead of parsing and checking, and allocates nothing.
 //
-// The memory is fixed: one place per hash, where the newest request wins. Requests with an ID never
-// repeat and are not kept.
+// The memory is fixed: one place per hash, where the newest request wins. A request with an ID is
+// found by its other words: the token is put into what was parsed before. It can be, because the
+// parser takes whatever word follows ID there, and looks at no more of it than its length.
 #pragma once
 
 #include <string>
@@ -23,11 +24,12 @@ class RequestCache {
 
  private:
   static constexpr size_t kPlaces = 512;
-  static constexpr size_t kBytesMax = 512;  // of all words together
+  static constexpr size_t kBytesMax = 512;  // of all words together, as they are kept
+  static constexpr size_t kWordsMax = kBytesMax / 2;
 
   struct Place {
     uint32_t options = 0;
-    std::string words;  // each word with its size before it
+    std::string words;  // each word with its size before it, the token as a mark
     LimiterRequest request;
   };
 

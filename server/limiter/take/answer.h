@@ -18,8 +18,10 @@ namespace weir::server {
 // What one limit says, for FULL.
 struct LimitRow {
   std::string name;
-  algorithms::Limit limit;
-  algorithms::Verdict verdict;
+  const algorithms::Algorithm* algorithm = nullptr;
+  int64_t count = 0;
+  int64_t period_ns = 0;
+  algorithms::Verdict verdict = {};
   // How long no more than `remaining` is to be had; 0: all there can be is there.
   int64_t more_after_ns = 0;
 };

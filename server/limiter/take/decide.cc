@@ -5,6 +5,7 @@
 #include "algorithms/settle.h"
 #include "server/limiter/take/bans.h"
 #include "server/limiter/take/holds.h"
+#include "server/limiter/take/limiters.h"
 #include "server/limiter/take/look.h"
 #include "server/limiter/take/policy_effect.h"
 
@@ -16,54 +17,55 @@ using algorithms::KeyGuards;
 using algorithms::Mode;
 
 // All limits of a request with SHADOW decide, as they would if they were enforced.
-std::vector<Guard> guards_of(Limiter& limiter, const LimiterRequest& request) {
-  std::vector<Guard> guards;
+void set_guards(Limiter& limiter, const LimiterRequest& request, Guards* guards) {
   const auto limits = limiter.named();
-  guards.reserve(limits.size());
+  guards->clear();
   for (size_t i = 0; i < limits.size(); ++i) {
-    guards.push_back(guard_of(limiter, limits[i], request.cost(i)));
-    if (!request.shadow) guards[i].mode = mode_in(request, limits[i]);
+    Guard& guard = guards->push_back(guard_of(limiter, limits[i], request.cost(i)));
+    if (!request.shadow) guard.mode = mode_in(request, limits[i]);
   }
-  return guards;
 }
 
-int64_t largest_cost(const std::vector<Guard>& guards) {
+int64_t largest_cost(std::span<const Guard> guards) {
   int64_t most = 0;
   for (const Guard& guard : guards) most = std::max(most, guard.cost);
   return most;
 }
 
 std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
-                              const std::vector<Guard>& guards) {
-  std::vector<LimitRow> rows;
+                              std::span<const Guard> guards) {
+  std::vector<LimitRow> rows = call.limiters.buffers.rows.take();
   for (size_t i = 0; i < guards.size(); ++i) {
+    const algorithms::Limit& limit = *guards[i].limit;
     rows.push_back(
         {.name = limiter.name_of(i),
-         .limit = *guards[i].limit,
+         .algorithm = limit.algorithm,
+         .count = limit.count,
+         .period_ns = limit.period_ns,
          .verdict = guards[i].verdict,
          .more_after_ns = algorithms::more_after_ns(
-             *guards[i].limit, *guards[i].state, guards[i].verdict,
+             limit, *guards[i].state, guards[i].verdict,
              {.now_ns = call.now_ns, .entries = guards[i].entries, .wall = &call.wall()})});
   }
   return rows;
 }
 
-bool any_changed(const std::vector<Guard>& guards) {
-  return std::any_of(guards.begin(), guards.end(),
-                     [](const Guard& guard) { return guard.verdict.changed; });
+bool any_changed(std::span<const Guard> guards) {
+  return std::ranges::any_of(guards, [](const Guard& guard) { return guard.verdict.changed; });
 }
 
 bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_leases; }
 
-bool lends(const std::vector<Guard>& guards) {
-  return std::any_of(guards.begin(), guards.end(),
-                     [](const Guard& guard) { return makes_leases(guard) && guard.cost > 0; });
+bool lends(std::span<const Guard> guards) {
+  return std::ranges::any_of(
+      guards, [](const Guard& guard) { return makes_leases(guard) && guard.cost > 0; });
 }
 
 // The request is denied, and nothing changes.
 Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& request,
                        const RunningBan& ban) {
-  std::vector<Guard> guards = guards_of(limiter, request);
+  Guards guards;
+  set_guards(limiter, request, &guards);
   const algorithms::AllRequest look{
       .now_ns = call.now_ns, .upto = request.upto, .peek = true, .wall = &call.wall()};
   const auto own = algorithms::take_all(guards, look);
@@ -78,10 +80,10 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
   if (request.full) answer.rows = rows_of(call, limiter, guards);
   answer.allowed = answer.shadow = enforces_nothing(limiter, request);
-  return {.answer = answer, .cost = cost, .changed = false};
+  return {.answer = std::move(answer), .cost = cost, .changed = false};
 }
 
-int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
+int64_t shortest_lease_ns(std::span<const Guard> guards) {
   int64_t shortest_ns = algorithms::kNever;
   for (const Guard& guard : guards) {
     if (makes_leases(guard) && guard.cost > 0)
@@ -92,7 +94,7 @@ int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
 
 // The answer to a verdict, without what only a take is given: a charge, a lease, a hold.
 Answer answer_of(const Call& call, Limiter& limiter, const LimiterRequest& request,
-                 const std::vector<Guard>& guards, const algorithms::AllVerdict& verdict) {
+                 std::span<const Guard> guards, const algorithms::AllVerdict& verdict) {
   const Guard& deciding = guards[verdict.deciding];
   Answer answer{.verdict = deciding.verdict,
                 .index = static_cast<int64_t>(verdict.deciding),
@@ -125,7 +127,7 @@ std::optional<Decision> decide_first(Call& call, Limiter& limiter, const Limiter
 
 // Counts a denial of enforced limits towards bans; tells whether the key has to be written.
 bool count_denied(Call& call, Limiter& limiter, const LimiterRequest& request,
-                  const std::vector<Guard>& guards, Answer* answer) {
+                  std::span<const Guard> guards, Answer* answer) {
   if (answer->allowed || !request.asks() || request.force) return false;
   std::optional<RunningBan> begun;
   const bool counted = count_denials(call, limiter, guards, &begun);
@@ -140,8 +142,8 @@ algorithms::AllRequest asked_of_all(const Call& call, const LimiterRequest& requ
 
 // A key while it is taken from.
 struct Taking {
-  Taking(Limiter& of, const LimiterRequest& asked)
-      : limiter(of), request(asked), guards(guards_of(of, asked)) {
+  Taking(Limiter& of, const LimiterRequest& asked) : limiter(of), request(asked) {
+    set_guards(of, asked, &guards);
     if (!holds()) return;
     for (const HeldLimit& held : limiter.named()) before.push_back(held.state);
   }
@@ -150,13 +152,13 @@ struct Taking {
 
   Limiter& limiter;
   const LimiterRequest& request;
-  std::vector<Guard> guards;
-  std::vector<algorithms::State> before = {};  // with HOLD
+  Guards guards;
+  FixedVector<algorithms::State, algorithms::kLimitsMax> before;  // with HOLD
 };
 
 // Keeps what was charged under the lease's id, or one of its own.
 void hold(Call& call, Taking& taking, Answer* answer) {
-  std::vector<MadeCharge> charges;
+  FixedVector<MadeCharge, algorithms::kLimitsMax> charges;
   for (size_t i = 0; i < taking.guards.size(); ++i) {
     const HeldLimit& held = taking.limiter.named()[i];
     const Guard& guard = taking.guards[i];
@@ -172,7 +174,7 @@ void hold(Call& call, Taking& taking, Answer* answer) {
 // Puts the guards back as they were before they were asked.
 void ask_again(std::span<Taking> takings, std::span<KeyGuards> keys) {
   for (size_t i = 0; i < keys.size(); ++i) {
-    takings[i].guards = guards_of(takings[i].limiter, takings[i].request);  // costs as asked
+    set_guards(takings[i].limiter, takings[i].request, &takings[i].guards);  // costs as asked
     keys[i].guards = takings[i].guards;
   }
 }
@@ -207,7 +209,7 @@ Decision conclude(Call& call, Taking& taking, const KeyGuards& key, bool granted
   }
   if (answer.charged && taking.holds()) hold(call, taking, &answer);
   const bool counted = count_denied(call, limiter, request, guards, &answer);
-  return {.answer = answer,
+  return {.answer = std::move(answer),
           .cost = largest_cost(guards),
           .changed = any_changed(guards) || counted || (limiter.parameters_changed() && asks)};
 }
@@ -227,7 +229,7 @@ void grant_as_others(Call& call, DecidedKey& key, const algorithms::Taken& taken
 }  // namespace
 
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  if (auto first = decide_first(call, limiter, request, false)) return *first;
+  if (auto first = decide_first(call, limiter, request, false)) return *std::move(first);
   Taking taking(limiter, request);
   KeyGuards key{.guards = taking.guards};
   const auto taken = charge({&taking, 1}, {&key, 1}, asked_of_all(call, request));
@@ -236,16 +238,16 @@ Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
 
 void decide(Call& call, std::span<DecidedKey> keys) {
   algorithms::AllRequest all = asked_of_all(call, keys[0].request);
-  std::vector<Taking> takings;
-  std::vector<KeyGuards> guards;
-  takings.reserve(keys.size());  // the guards are theirs
+  FixedVector<Taking, algorithms::kLimitsMax> takings;
+  FixedVector<KeyGuards, algorithms::kLimitsMax> guards;
   for (DecidedKey& key : keys) {
     auto first = key.stands ? key.stands : decide_first(call, key.limiter, key.request, false);
     if (first) {
       all.refused = all.refused || denies(first->answer, key.request);
       key.stands = std::move(first);
     } else {
-      guards.push_back({.guards = takings.emplace_back(key.limiter, key.request).guards});
+      Taking& taking = takings.emplace_back(key.limiter, key.request);
+      guards.push_back({.guards = taking.guards});
     }
   }
   const auto taken = charge(takings, guards, all);
@@ -261,8 +263,9 @@ void decide(Call& call, std::span<DecidedKey> keys) {
 }
 
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
-  if (auto first = decide_first(call, limiter, request, true)) return first->answer;
-  std::vector<Guard> guards = guards_of(limiter, request);
+  if (auto first = decide_first(call, limiter, request, true)) return std::move(first->answer);
+  Guards guards;
+  set_guards(limiter, request, &guards);
   algorithms::AllRequest all = asked_of_all(call, request);
   all.peek = true;
   const auto verdict = algorithms::take_all(guards, all);
@@ -271,7 +274,7 @@ Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
 
 void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   if (has_fixed_answer(limiter)) return;
-  std::vector<Guard> guards;
+  Guards guards;
   for (HeldLimit& held : limiter.named()) guards.push_back(guard_of(limiter, held, 0));
   if (guards.empty()) return;
   algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});

@@ -36,7 +36,8 @@ inline bool denies(const Answer& answer, const LimiterRequest& request) {
   return !answer.verdict.allowed && (!answer.shadow || request.shadow);
 }
 // Charges all limits that the limiters of all keys have named, or none; only what is in shadow
-// denies nobody. REQUIRES: the requests differ in their costs and policies alone.
+// denies nobody. REQUIRES: the requests differ in their costs and policies alone, and the keys are
+// kLimitsMax at most.
 void decide(Call& call, std::span<DecidedKey> keys);
 // Answers what decide() would, and changes nothing.
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request);

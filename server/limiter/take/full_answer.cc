@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "resp/numbers.h"
 #include "server/limiter/take/limiters.h"
 #include "server/session/session.h"
 
@@ -24,54 +25,66 @@ void write_text(resp::ReplyWriter& reply, std::string_view name, std::string_vie
 void write_row(resp::ReplyWriter& reply, const LimitRow& row) {
   reply.map(6);
   write_text(reply, "name", row.name);
-  write_text(reply, "algorithm", row.limit.algorithm->name);
+  write_text(reply, "algorithm", row.algorithm->name);
   write_integer(reply, "capacity", row.verdict.limit);
   write_integer(reply, "remaining", row.verdict.remaining);
   write_integer(reply, "reset_ms", milliseconds_up(row.verdict.reset_after_ns));
-  write_integer(reply, "window_ms", milliseconds_up(row.limit.period_ns));
+  write_integer(reply, "window_ms", milliseconds_up(row.period_ns));
 }
 
-// A list of structured fields (RFC 9651), one item for each limit. Names hold nothing that a string
-// of such a list would have to escape.
-template <typename Parameters>
-std::string field_of(const Rows& rows, Parameters parameters) {
-  std::string text;
-  for (const LimitRow& row : rows) {
-    if (!text.empty()) text += ", ";
-    text += '"' + row.name + '"' + parameters(row);
-  }
-  return text;
+void append_parameter(std::string_view name, int64_t value, std::string* field) {
+  *field += name;
+  resp::append_int64(value, field);
 }
 
 // `t` is the time in which no more than `r` is to be had (draft-ietf-httpapi-ratelimit-headers-11,
 // section 4.1.2). It is left out where nobody knows it.
-std::string left_of(const LimitRow& row) {
+void append_left(const LimitRow& row, std::string* field) {
   const int64_t more_s = seconds_up(row.more_after_ns);
-  std::string text = ";r=" + std::to_string(std::max<int64_t>(row.verdict.remaining, 0));
-  if (more_s >= 0) text += ";t=" + std::to_string(more_s);
-  return text;
+  append_parameter(";r=", std::max<int64_t>(row.verdict.remaining, 0), field);
+  if (more_s >= 0) append_parameter(";t=", more_s, field);
 }
 
 // The window is left out where it is no whole number of seconds, which the field cannot say.
-std::string policy_of(const LimitRow& row) {
-  std::string text = ";q=" + std::to_string(row.limit.count);
-  if (row.limit.algorithm->makes_leases) return text + ";qu=\"concurrent-requests\"";
-  if (row.limit.period_ns % kNsPerS == 0) {
-    text += ";w=" + std::to_string(row.limit.period_ns / kNsPerS);
+void append_policy(const LimitRow& row, std::string* field) {
+  append_parameter(";q=", row.count, field);
+  if (row.algorithm->makes_leases) {
+    *field += ";qu=\"concurrent-requests\"";
+  } else if (row.period_ns % kNsPerS == 0) {
+    append_parameter(";w=", row.period_ns / kNsPerS, field);
   }
-  return text;
 }
 
-void write_headers(resp::ReplyWriter& reply, const Answer& answer) {
+// Writes a list of structured fields (RFC 9651), one item for each limit. Names hold nothing that a
+// string of such a list would have to escape.
+template <typename AppendParameters>
+void write_field(resp::ReplyWriter& reply, std::string_view name, const Rows& rows,
+                 AppendParameters append_parameters, std::string* field) {
+  field->clear();
+  for (const LimitRow& row : rows) {
+    if (!field->empty()) *field += ", ";
+    *field += '"';
+    *field += row.name;
+    *field += '"';
+    append_parameters(row, field);
+  }
+  write_text(reply, name, *field);
+}
+
+void write_headers(Call& call, resp::ReplyWriter& reply, const Answer& answer) {
   const int64_t retry_s = answer.allowed ? 0 : seconds_up(answer.verdict.retry_after_ns);
   reply.bulk("headers");
   const bool has_limits = !answer.rows.empty();  // a list without items is no field
   reply.map((has_limits ? 2 : 0) + (retry_s > 0 ? 1 : 0));
   if (has_limits) {
-    write_text(reply, "RateLimit", field_of(answer.rows, left_of));
-    write_text(reply, "RateLimit-Policy", field_of(answer.rows, policy_of));
+    std::string* field = &call.limiters.buffers.field;
+    write_field(reply, "RateLimit", answer.rows, append_left, field);
+    write_field(reply, "RateLimit-Policy", answer.rows, append_policy, field);
   }
-  if (retry_s > 0) write_text(reply, "Retry-After", std::to_string(retry_s));
+  if (retry_s > 0) {
+    reply.bulk("Retry-After");
+    reply.bulk_integer(retry_s);
+  }
 }
 
 void write_policy(Call& call, resp::ReplyWriter& reply, const std::string& policy) {
@@ -105,7 +118,7 @@ void write_full_answer(Call& call, resp::ReplyWriter& reply, const LimiterReques
   reply.bulk("limits");
   reply.array(static_cast<int64_t>(answer.rows.size()));
   for (const LimitRow& row : answer.rows) write_row(reply, row);
-  if (request.headers) write_headers(reply, answer);
+  if (request.headers) write_headers(call, reply, answer);
 }
 
 void write_answer(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,

@@ -1,4 +1,5 @@
-// One limit that a key has, with all that is kept of it.
+// One limit that a key has, with all that is kept of it: what its record has (low_water is since
+// each booking and hold that the key still has), and what the running command knows of it.
 //
 // It must not know keys, nor what other limits the key has.
 #pragma once
@@ -11,15 +12,9 @@
 
 namespace weir::server {
 
-struct HeldLimit {
-  algorithms::Limit limit;
-  algorithms::State state;
+struct HeldLimit : algorithms::LimitState {
   storage::ElementsId list = 0;  // the list of its entries; 0: none, or not made yet
-  algorithms::BanState ban = {};
-  algorithms::AdaptiveState adaptive = {};
-  algorithms::LowWater low_water = {};  // since each booking and hold that the key still has
-  uint32_t policy = 0;      // the tag of that whose limit it is; 0: of none, or not known
-  int64_t used_before = 0;  // with ADAPTIVE: permits, before the running command took any
+  int64_t used_before = 0;       // with ADAPTIVE: permits, before the running command took any
   algorithms::Mode mode = algorithms::Mode::kEnforced;  // in what the running command has named
 };
 

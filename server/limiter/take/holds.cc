@@ -77,7 +77,7 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 }
 
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
-              const std::vector<MadeCharge>& charges) {
+              std::span<const MadeCharge> charges) {
   auto holds = limiter.holds();
   if (!holds) return;  // reading failed; the reply will be discarded
   forget_ended(call, *holds);

@@ -36,7 +36,7 @@ Result<void, std::string> check_room_for_hold(Call& call, Limiter& limiter,
 // Stores what the limits that the limiter has named were charged now, one after the other.
 // REQUIRES: the limiter drew the id, and is saved afterwards.
 void add_hold(Call& call, Limiter& limiter, int64_t id, int64_t duration_ns,
-              const std::vector<MadeCharge>& charges);
+              std::span<const MadeCharge> charges);
 
 // Forgets a hold whose permits were given back otherwise, and tells whether there was one.
 // REQUIRES: the limiter is saved afterwards.

@@ -11,11 +11,30 @@ namespace weir::server {
 using algorithms::CarryOver;
 using algorithms::Limit;
 
-Result<std::vector<HeldLimit>, std::string> LimitMatching::match(const NamedLimits& named) {
+bool match_in_place(const NamedLimits& named, std::span<HeldLimit> held, int64_t now_ns) {
+  const bool are_those =
+      std::ranges::equal(held, named.limits, [](const HeldLimit& has, const Limit& limit) {
+        return !limit.adaptive.is_set() && !has.limit.adaptive.is_set() &&
+               algorithms::same_limit(has.limit, limit);
+      });
+  if (!are_those) return false;
+  for (size_t i = 0; i < held.size(); ++i) {
+    held[i].limit = named.limits[i];
+    held[i].policy = named.policy_of(i);
+    held[i].mode = named.mode_of(i);
+    algorithms::follow_ban(held[i].limit.ban, held[i].ban, now_ns);
+  }
+  return true;
+}
+
+Result<void, std::string> LimitMatching::match(const NamedLimits& named,
+                                               std::vector<HeldLimit>* matched_as) {
   const bool changes = named.policy_version() > key_.policy_version;
   const size_t count = named.limits.size();
-  std::vector<HeldLimit> next(count);
   WEIR_REQUIRE(count <= algorithms::kLimitsMax);
+  std::vector<HeldLimit>& next = *matched_as;
+  next.clear();
+  next.resize(count);
   LimitSet matched;
   for (size_t i = 0; i < count; ++i) {
     next[i].policy = named.policy_of(i);
@@ -34,7 +53,7 @@ Result<std::vector<HeldLimit>, std::string> LimitMatching::match(const NamedLimi
     next[i].mode = i < count ? named.mode_of(i) : named.mode;
   }
   if (next.size() > algorithms::kLimitsMax) return too_many(next, count);
-  return next;
+  return {};
 }
 
 bool LimitMatching::match_equal(HeldLimit* held, const Limit& limit) {
@@ -42,12 +61,11 @@ bool LimitMatching::match_equal(HeldLimit* held, const Limit& limit) {
     if (taken_[i] || !algorithms::same_limit(key_.held[i].limit, limit)) continue;
     taken_[i] = true;
     const HeldLimit& from = key_.held[i];
-    *held = {.limit = limit,
-             .state = from.state,
-             .list = from.list,
-             .ban = from.ban,
-             .low_water = from.low_water,
-             .policy = held->policy};
+    held->limit = limit;
+    held->state = from.state;
+    held->list = from.list;
+    held->ban = from.ban;
+    held->low_water = from.low_water;
     if (limit.adaptive.is_set()) {
       held->limit = from.limit;
       held->limit.ban = limit.ban;
@@ -103,13 +121,12 @@ void LimitMatching::carry_over(HeldLimit from, const Limit& limit, CarryOver mod
   if (from.limit.adaptive.is_set()) {  // what is used is what its count as written lacks
     algorithms::change_count(from.limit, from.state, from.limit.adaptive.start, call_.now_ns);
   }
-  *held = {.limit = limit,
-           .state = algorithms::carry_over(
-               from.limit, limit, from.state,
-               {.mode = mode, .now_ns = call_.now_ns, .wall = &call_.wall()}, entries),
-           .list = from.list,
-           .ban = from.ban,
-           .policy = held->policy};
+  held->limit = limit;
+  held->state = algorithms::carry_over(
+      from.limit, limit, from.state, {.mode = mode, .now_ns = call_.now_ns, .wall = &call_.wall()},
+      entries);
+  held->list = from.list;
+  held->ban = from.ban;
   forget_charges(held);
   algorithms::follow_ban(limit.ban, held->ban, call_.now_ns);
 }
@@ -121,9 +138,8 @@ void LimitMatching::forget_charges(HeldLimit* held) const {
 }
 
 void LimitMatching::start(HeldLimit* held, const Limit& limit) {
-  *held = {.limit = limit,
-           .state = algorithms::fresh_state(limit, call_.now_ns),
-           .policy = held->policy};
+  held->limit = limit;
+  held->state = algorithms::fresh_state(limit, call_.now_ns);
   forget_charges(held);
   if (!*key_.adopted || limit.algorithm != &algorithms::algorithm_gcra) return;
   held->state = **key_.adopted;

@@ -21,6 +21,11 @@
 
 namespace weir::server {
 
+// Does in place what a LimitMatching would, where a key has just the limits that are named, in the
+// same order, and none with ADAPTIVE: the common case. False: it is another case, and nothing has
+// happened.
+bool match_in_place(const NamedLimits& named, std::span<HeldLimit> held, int64_t now_ns);
+
 class LimitMatching {
  public:
   using EntriesOf = std::function<algorithms::Entries*(const HeldLimit&)>;
@@ -35,9 +40,9 @@ class LimitMatching {
 
   LimitMatching(const Call& call, Key key) : call_(call), key_(std::move(key)) {}
 
-  // Answers the named limits in their order, and after them those of the key that still count. An
-  // error: they are too many.
-  Result<std::vector<HeldLimit>, std::string> match(const NamedLimits& named);
+  // Fills `matched_as` with the named limits in their order, and after them those of the key that
+  // still count. An error: they are too many.
+  Result<void, std::string> match(const NamedLimits& named, std::vector<HeldLimit>* matched_as);
   // Whether a limit's parameters are not those that the key has.
   bool parameters_changed() const { return parameters_changed_; }
 

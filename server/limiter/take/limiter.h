@@ -16,7 +16,6 @@
 // It lives for one command, and must not be used after the key was changed by other means.
 #pragma once
 
-#include <list>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,9 +26,8 @@
 #include "algorithms/limiter_record.h"
 #include "algorithms/take_all.h"
 #include "server/command/error_replied.h"
-#include "server/limiter/entries/stored_entries.h"
 #include "server/limiter/policy/named_limits.h"
-#include "server/limiter/take/held_limit.h"
+#include "server/limiter/take/buffers.h"
 
 namespace weir::server {
 
@@ -42,78 +40,69 @@ class Limiter {
   static Result<Limiter, std::string> find(Call& call, std::string_view key);
   static Result<Limiter, ErrorReplied> read(Call& call, std::string_view key);
 
-  bool exists() const { return exists_; }
-  std::string_view key() const { return key_; }
-  uint64_t hash() const { return hash_; }  // a keyed hash of the key
+  bool exists() const { return it_->exists; }
+  std::string_view key() const { return it_->key; }
+  uint64_t hash() const { return it_->ref.key_order(); }  // a keyed hash of the key
 
   // Brings the named limits to the front, in this order, and answers them. An error, after which
   // the limiter must not be used: the key holds a string, which only a GCRA limit can adopt; or
   // limits that still count would have to be forgotten, because there would be too many.
   using Named = Result<std::span<HeldLimit>, std::string>;
-  Named name(const NamedLimits& named);
+  Named name(NamedLimits named);
   // The limits that the last request named, from the front of all(). After name() that request is
   // the running one.
-  std::span<HeldLimit> named() { return std::span(held_).first(named_); }
-  std::span<HeldLimit> all() { return held_; }
+  std::span<HeldLimit> named() { return all().first(it_->named); }
+  std::span<HeldLimit> all() { return it_->held; }
   // What the running request has named.
-  const NamedLimits& names() const { return names_; }
+  const NamedLimits& names() const { return it_->names; }
   // What the running request calls one of the limits that it has named.
   std::string name_of(size_t limit) const {
-    return algorithms::limit_name(names_.names, held_[limit].limit, limit);
+    return algorithms::limit_name(it_->names.names, it_->held[limit].limit, limit);
   }
   // True if a limit's parameters are not those stored, so that a denial has to be written as well.
-  bool parameters_changed() const { return parameters_changed_; }
+  bool parameters_changed() const { return it_->parameters_changed; }
 
   // A limit's entries; null if it has none. Valid as long as the limiter is.
   algorithms::Entries* entries_of(const HeldLimit& held);
   // The list of bookings, which is made if there is none.
   std::optional<storage::Elements> bookings();
-  bool has_bookings() const { return bookings_ != 0; }
+  bool has_bookings() const { return it_->bookings != 0; }
   int64_t bookings_not_due();
   // The list of holds, which is made if there is none. A hold stays in it for kLateSettleNs after
   // its end.
   std::optional<storage::Elements> holds();
-  bool has_holds() const { return holds_ != 0; }
+  bool has_holds() const { return it_->holds != 0; }
   int64_t holds_not_ended();
   // How often the key has been saved since it has bookings or holds.
-  uint64_t changes() const { return changes_; }
+  uint64_t changes() const { return it_->changes; }
   // Draws a number that no lease, no booking and no hold of this key has.
   int64_t draw_id();
 
-  // Writes what changed: the record with its TTL, or nothing if all is as if never used.
-  void save();
+  // Writes what changed: the record with its TTL, or nothing if all is as if never used. kAsFound
+  // spares a look-up. REQUIRES of it: no other key was changed since this one was read.
+  enum class Place : uint8_t { kLookUp, kAsFound };
+  void save(Place place = Place::kLookUp);
 
  private:
-  Limiter(Call* call, std::string_view key) : call_(call), key_(key) {}
+  Limiter(Call* call, std::string_view key);
   // Decodes a record; answers what is wrong with it, if anything.
   Result<void, std::string> decode(const storage::Ref& ref);
   bool adopt(std::string_view text);
+  // Changes the limits over to those that are named.
+  Result<void, std::string> match(const NamedLimits& named);
   // Counts what the running command has taken of an adaptive limit.
   void count_taken(HeldLimit* held) const;
   int64_t gone_at_ns() const;
   // Answers the last instant of a list of bookings or holds, and what it is kept for after that;
   // forgets the list if that has come.
   int64_t last_of(storage::ElementsId* list, int64_t kept_ns) const;
-  bool keeps_charges() const { return bookings_ != 0 || holds_ != 0; }
+  bool keeps_charges() const { return has_bookings() || has_holds(); }
   // Notes what is in use of each limit, before the command charges it and after that.
   void note_used();
   void note_used_after();
 
   Call* call_;
-  std::string_view key_;
-  uint64_t hash_ = 0;
-  bool exists_ = false;
-  std::vector<HeldLimit> held_;
-  size_t named_ = 0;
-  NamedLimits names_ = {};
-  uint64_t policy_version_ = 0;
-  storage::ElementsId bookings_ = 0;
-  storage::ElementsId holds_ = 0;
-  uint64_t changes_ = 0;
-  // The state of a foreign string, which a GCRA limit may adopt.
-  std::optional<algorithms::State> adopted_;
-  bool parameters_changed_ = false;
-  std::list<std::pair<const HeldLimit*, StoredEntries>> entries_;
+  Lent<LimiterContents> it_;
 };
 
 }  // namespace weir::server

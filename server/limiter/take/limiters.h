@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "algorithms/gcra.h"
+#include "algorithms/made_limits.h"
 #include "server/config/config.h"
 #include "server/limiter/counts/booking_ages.h"
 #include "server/limiter/counts/callers.h"
@@ -15,6 +16,7 @@
 #include "server/limiter/counts/verdict_counts.h"
 #include "server/limiter/policy/policies.h"
 #include "server/limiter/policy/request_cache.h"
+#include "server/limiter/take/buffers.h"
 #include "server/os/time_zones.h"
 
 namespace weir::server {
@@ -57,6 +59,8 @@ struct Limiters {
   Callers callers;
   Takings takings;
   LastThrottle last_throttle;
+  algorithms::MadeLimits made_limits;  // those that records have
+  LimiterBuffers buffers;
   Limiting limiting = Limiting::kOn;
 };
 

@@ -1,7 +1,5 @@
 #include "server/limiter/take/look.h"
 
-#include <vector>
-
 namespace weir::server {
 
 using algorithms::Guard;
@@ -14,7 +12,7 @@ Guard guard_of(Limiter& limiter, HeldLimit& held, int64_t cost) {
 }
 
 Answer look(Call& call, Limiter& limiter, std::span<HeldLimit> limits) {
-  std::vector<Guard> guards;
+  Guards guards;
   for (HeldLimit& held : limits) guards.push_back(guard_of(limiter, held, 0));
   const auto verdict =
       algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});

@@ -6,10 +6,14 @@
 #include <span>
 
 #include "algorithms/take_all.h"
+#include "base/fixed_vector.h"
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/limiter.h"
 
 namespace weir::server {
+
+// The limits of a key, as take_all() takes them.
+using Guards = FixedVector<algorithms::Guard, algorithms::kLimitsMax>;
 
 // One limit of a key, as take_all() takes it. It points into both.
 algorithms::Guard guard_of(Limiter& limiter, HeldLimit& held, int64_t cost);

@@ -73,8 +73,8 @@ void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool
 }
 
 // A request that asks for nothing is no decision that counts.
-void record(Call& call, Limiter& limiter, const Decision& decision) {
-  if (decision.changed) limiter.save();
+void record(Call& call, Limiter& limiter, const Decision& decision, Limiter::Place place) {
+  if (decision.changed) limiter.save(place);
   const Answer& answer = decision.answer;
   if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
     const TopKeys::Name name = name_of(call, limiter);

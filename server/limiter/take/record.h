@@ -6,8 +6,9 @@
 
 namespace weir::server {
 
-// Saves what the decision changed, and counts it.
-void record(Call& call, Limiter& limiter, const Decision& decision);
+// Saves what the decision changed (Limiter::save()), and counts it.
+void record(Call& call, Limiter& limiter, const Decision& decision,
+            Limiter::Place place = Limiter::Place::kLookUp);
 
 // Saves what has to be remembered of a request that was denied without a charge: the first look at
 // a bucket that starts low, and changed parameters. It counts nothing.

@@ -15,16 +15,23 @@ constexpr std::string_view kNull3 = "_\r\n";
 constexpr char kQueued = 0;
 constexpr char kLetIn = 1;
 
-std::string record_key(const Call& call, std::string_view key, std::string_view token) {
-  std::string name;
+// The key of what is kept under a token, valid until the next call.
+std::string_view record_key(const Call& call, std::string_view key, std::string_view token) {
+  std::string& name = call.limiters.buffers.token_key;
+  name.clear();
   storage::put_varint(&name, static_cast<uint64_t>(call.database));
   storage::put_varint(&name, key.size());
   return name.append(key).append(token);
 }
 
+storage::Ref find_record(const Call& call, std::string_view key, std::string_view token) {
+  return call.keys.look_up(call.keys.options().hidden_database(), record_key(call, key, token));
+}
+
 // The digest does not depend on how the command's name is spelt.
 uint64_t digest(const Call& call) {
-  std::string bytes(call.command.name);
+  std::string& bytes = call.limiters.buffers.digested;
+  bytes = call.command.name;
   for (const std::string_view arg : call.args.subspan(1)) {
     storage::put_varint(&bytes, arg.size());
     bytes.append(arg);
@@ -41,47 +48,62 @@ constexpr Form kStored{kNull2, true};
 constexpr Form kResp2{kNull2, false};
 constexpr Form kResp3{kNull3, true};
 
-std::string map_header(std::string_view line, const Form& form) {
-  if (form.has_maps) return std::string(line);
+void append_map_header(std::string_view line, std::string* out) {
   const auto pairs = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
-  return "*" + std::to_string(2 * pairs) + "\r\n";
+  out->push_back('*');
+  resp::append_int64(2 * pairs, out);
+  out->append("\r\n");
 }
 
-// Answers a reply in another form. What strings hold stays as it is.
-std::string in_form(std::string_view reply, const Form& form) {
-  std::string changed;
+// Appends a reply in another form. What strings hold stays as it is.
+void append_in_form(std::string_view reply, const Form& form, std::string* out) {
+  size_t copied = 0;  // so much of it is done
   for (size_t at = 0; at < reply.size();) {
+    const size_t begin = at;
     const size_t end = std::min(reply.find('\n', at), reply.size() - 1) + 1;
     const std::string_view line = reply.substr(at, end - at);
     at = end;
-    if (line == kNull2 || line == kNull3) {
-      changed += form.null;
-    } else if (line[0] == '%') {
-      changed += map_header(line, form);
-    } else {
-      changed += line;
-      if (line[0] != '$') continue;
+    const bool is_null = line == kNull2 || line == kNull3;
+    if (!is_null && line[0] == '$') {
       const auto bytes = resp::parse_int64(line.substr(1, line.size() - 3)).value_or(0);
-      const size_t text = std::min(static_cast<size_t>(bytes) + 2, reply.size() - at);
-      changed += reply.substr(at, text);
-      at += text;
+      at += std::min(static_cast<size_t>(bytes) + 2, reply.size() - at);
+    }
+    if (!is_null && (line[0] != '%' || form.has_maps)) continue;
+    out->append(reply.substr(copied, begin - copied));
+    copied = end;
+    if (is_null) {
+      out->append(form.null);
+    } else {
+      append_map_header(line, out);
     }
   }
-  return changed;
+  out->append(reply.substr(copied));
 }
 
 std::string for_session(const Call& call, std::string_view stored) {
-  return in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2);
+  std::string reply;
+  append_in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2, &reply);
+  return reply;
 }
 
-void keep(Call& call, std::string_view key, std::string_view token, std::string_view what,
+// The value of what is kept, up to what is appended to it now.
+std::string* begin_value(const Call& call) {
+  std::string* value = &call.limiters.buffers.token_value;
+  value->clear();
+  storage::put_u64_le(value, digest(call));
+  return value;
+}
+
+void keep(Call& call, std::string_view key, std::string_view token, std::string_view value,
           int64_t until_ms) {
-  std::string value;
-  storage::put_u64_le(&value, digest(call));
-  value += what;
-  const std::string name = record_key(call, key, token);
-  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  storage::Ref ref = find_record(call, key, token);
   call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+void keep_reply(Call& call, const RequestName& name, std::string_view reply, int64_t for_ms) {
+  std::string* value = begin_value(call);
+  append_in_form(reply, kStored, value);
+  keep(call, name.key, name.token, *value, call.now_ms() + for_ms);
 }
 
 constexpr std::string_view kMade = "made ";
@@ -113,8 +135,7 @@ void reply_again(Call& call, std::string_view reply) {
 
 bool recalled(Call& call, std::string_view key, std::string_view token, std::string_view differs) {
   if (token.empty()) return false;
-  const std::string name = record_key(call, key, token);
-  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  const storage::Ref ref = find_record(call, key, token);
   if (!ref.exists()) return false;
   storage::Reader reader(ref.value());
   if (reader.u64_le() != digest(call)) {
@@ -133,8 +154,7 @@ bool recalled(Call& call, std::string_view key, std::string_view token, std::str
 }
 
 void remember(Call& call, const RequestName& name, size_t reply_begin, int64_t for_ms) {
-  const auto reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
-  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
+  keep_reply(call, name, std::string_view(*call.reply.buffer()).substr(reply_begin), for_ms);
 }
 
 void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
@@ -142,7 +162,7 @@ void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
   std::string reply;
   resp::ReplyWriter writer(&reply, 3);
   write(writer);
-  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
+  keep_reply(call, name, reply, for_ms);
   call.reply.raw(for_session(call, reply));
 }
 
@@ -152,18 +172,16 @@ std::string token_about(std::string_view what, int64_t id) {
 
 void remember_id(Call& call, std::string_view key, int64_t id, const RequestName& name,
                  int64_t until_ms) {
-  std::string value;
+  std::string& value = call.limiters.buffers.token_value;
+  value.clear();
   storage::put_varint(&value, name.key.size());
   value.append(name.key).append(name.token);
-  const std::string record = record_key(call, key, token_about(kMade, id));
-  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
-  call.keys.put(&ref, storage::Type::kString, value, until_ms);
+  keep(call, key, token_about(kMade, id), value, until_ms);
 }
 
 void forget_request_of(Call& call, std::string_view key, int64_t id) {
   const std::string made = token_about(kMade, id);
-  const std::string record = record_key(call, key, made);
-  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
+  const storage::Ref ref = find_record(call, key, made);
   if (!ref.exists()) return;
   const std::string value(ref.value());
   storage::Reader reader(value);
@@ -174,8 +192,7 @@ void forget_request_of(Call& call, std::string_view key, int64_t id) {
 
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return std::nullopt;
-  const std::string name = record_key(call, key, token);
-  const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  const storage::Ref ref = find_record(call, key, token);
   if (!ref.exists()) return std::nullopt;
   storage::Reader reader(ref.value());
   reader.u64_le();
@@ -185,22 +202,22 @@ std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_
 
 void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,
                  int64_t until_ms) {
-  std::string what(1, ticket.booking == 0 ? kQueued : kLetIn);
+  std::string* value = begin_value(call);
+  value->push_back(ticket.booking == 0 ? kQueued : kLetIn);
   if (ticket.booking == 0) {
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.rank));
+    storage::put_varint(value, static_cast<uint64_t>(ticket.rank));
   } else {
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.booking));
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.departs_ns));
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.lease));
-    what += in_form(ticket.reply, kStored);
+    storage::put_varint(value, static_cast<uint64_t>(ticket.booking));
+    storage::put_varint(value, static_cast<uint64_t>(ticket.departs_ns));
+    storage::put_varint(value, static_cast<uint64_t>(ticket.lease));
+    append_in_form(ticket.reply, kStored, value);
   }
-  keep(call, key, token, what, until_ms);
+  keep(call, key, token, *value, until_ms);
 }
 
 void forget_token(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return;
-  const std::string name = record_key(call, key, token);
-  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
+  storage::Ref ref = find_record(call, key, token);
   if (ref.exists()) call.keys.erase(&ref);
 }
 

@@ -125,7 +125,7 @@ Result<NamedLimits, std::string> expand(Call& call, std::string_view key,
   if (!asked.policy.empty()) {
     auto found = with_policy(call, key, asked);
     if (!found) return found.error();
-    named = *found;
+    named = std::move(*found);
   }
   if (const auto known = check_zones(named.limits, call.limiters.zones.given()); !known) {
     return known.error();
@@ -142,18 +142,19 @@ Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
   auto named = expand(call, key, request);
   if (!named) return named.error();
   if (request.on_change) named->own_carry_over = *request.on_change;
-  if (has_fixed_answer(*named)) return *named;
-  if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
-  return *named;
+  if (has_fixed_answer(*named)) return named;
+  if (auto fit = check_fit(request, named->limits.size()); !fit) return fit.error();
+  return named;
 }
 
 Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
   auto limiter = Limiter::read(call, key);
   if (!limiter) return limiter;
-  const auto limits = limits_of(call, key, request);
+  auto limits = limits_of(call, key, request);
   if (!limits) return reply_error(call, limits.error());
-  if (const auto named = limiter->name(*limits); !named) return reply_error(call, named.error());
+  const auto named = limiter->name(std::move(*limits));
+  if (!named) return reply_error(call, named.error());
   if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
     return reply_error(call, room.error());
   }

@@ -32,10 +32,16 @@ void answer_plain(Call& call, std::string_view key, const LimiterRequest& reques
   if (request.full) {
     answer.granted.cost = verdict.allowed ? cost : 0;
     const Limit& limit = request.limits[0];
-    answer.rows.push_back(
-        {algorithms::limit_name(request.names, limit, 0), limit, verdict, more_after_ns});
+    answer.rows = call.limiters.buffers.rows.take();
+    answer.rows.push_back({.name = algorithms::limit_name(request.names, limit, 0),
+                           .algorithm = limit.algorithm,
+                           .count = limit.count,
+                           .period_ns = limit.period_ns,
+                           .verdict = verdict,
+                           .more_after_ns = more_after_ns});
   }
   answer_request(call, key, request, answer);
+  call.limiters.buffers.rows.give_back(std::move(answer.rows));
 }
 
 // Reads a key for a request about the limits that it was last used with.
@@ -44,9 +50,8 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
   auto limiter = Limiter::read(call, key);
   if (!limiter || !limiter->exists()) return limiter;
   if (limiter->named().empty()) return reply_error(call, "ERR the key was used by no RL command");
-  std::vector<Limit> limits;
-  for (const HeldLimit& held : limiter->named()) limits.push_back(held.limit);
-  if (const auto fit = check_fit(request, limits); !fit) return reply_error(call, fit.error());
+  const auto fit = check_fit(request, limiter->named().size());
+  if (!fit) return reply_error(call, fit.error());
   return limiter;
 }
 
@@ -62,13 +67,13 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
   auto limiter = resolve(call, key, request);
   if (!limiter) return limiter.error();
-  if (const auto denied = denied_by_queue(call, *limiter, request)) {
+  if (auto denied = denied_by_queue(call, *limiter, request)) {
     count_denial(call, *limiter, denied->answer, denied->answer.shadow);
-    return denied->answer;
+    return std::move(denied->answer);
   }
-  const Decision decision = decide(call, *limiter, request);
-  record(call, *limiter, decision);
-  return decision.answer;
+  Decision decision = decide(call, *limiter, request);
+  record(call, *limiter, decision, Limiter::Place::kAsFound);
+  return std::move(decision.answer);
 }
 
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
@@ -81,8 +86,10 @@ void take(Call& call, std::string_view key, const LimiterRequest& request) {
       return answer_plain(call, key, request, *verdict, more_after_ns);
     }
   }
-  const auto answer = take_any(call, key, request);
-  if (answer) answer_request(call, key, request, *answer);
+  auto answer = take_any(call, key, request);
+  if (!answer) return;
+  answer_request(call, key, request, *answer);
+  call.limiters.buffers.rows.give_back(std::move(answer->rows));
 }
 
 void peek_at(Call& call, std::string_view key, const LimiterRequest& request) {

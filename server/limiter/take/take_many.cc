@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/fixed_vector.h"
 #include "server/limiter/policy/request_hints.h"
 #include "server/limiter/take/decide.h"
 #include "server/limiter/take/full_answer.h"
@@ -18,22 +19,22 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Limit;
-
 using Keys = std::span<const std::string_view>;
 
 // One key with its part of the request.
 struct Part {
   Limiter limiter;
-  LimiterRequest request;
+  const LimiterRequest& request;
   Answer answer = {};
 };
+using Parts = FixedVector<Part, algorithms::kLimitsMax>;
 
 // The limits of one key, before the key is read.
 struct Share {
   NamedLimits limits;
-  std::string policy;
+  std::string_view policy;
 };
+using Shares = FixedVector<Share, algorithms::kLimitsMax>;
 
 std::string count_error(Keys keys, size_t limits, std::string_view what) {
   return "ERR RL.MTAKE takes " + std::string(what) +
@@ -56,89 +57,88 @@ Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t
 }
 
 // Without EACH limit i is key i's.
-Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
-                                               const LimiterRequest& request) {
-  std::vector<Share> shares;
+Result<void, std::string> spread(Call& call, Keys keys, const LimiterRequest& request,
+                                 Shares* shares) {
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto all = expand(call, keys[i], request);
     if (!all) return all.error();
     auto one = share_of(*all, keys.size(), i);
     if (!one) return count_error(keys, one.error(), "one limit");
     const bool of_policy = one->policy.has_value();
-    shares.push_back({std::move(*one), of_policy ? request.policy : std::string()});
+    const std::string_view policy = of_policy ? request.policy : std::string_view();
+    shares->push_back({std::move(*one), policy});
   }
-  return shares;
+  return {};
 }
 
-Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
-                                                  const LimiterRequest& request) {
-  if (request.each.empty()) return spread(call, keys, request);
+Result<void, std::string> find_shares(Call& call, Keys keys, const LimiterRequest& request,
+                                      Shares* shares) {
+  if (request.each.empty()) return spread(call, keys, request, shares);
   if (request.each.size() != keys.size()) {
     return count_error(keys, request.each.size(), "one EACH");
   }
-  std::vector<Share> shares;
   for (size_t i = 0; i < keys.size(); ++i) {
     auto limits = expand(call, keys[i], request.each[i]);
     if (!limits) return limits.error();
-    shares.push_back({std::move(*limits), request.each[i].policy});
+    shares->push_back({std::move(*limits), request.each[i].policy});
   }
-  return shares;
+  return {};
 }
 
 // The costs count the limits of all keys, in order.
-Result<void, std::string> check_shares(const LimiterRequest& request,
-                                       const std::vector<Share>& shares) {
-  std::vector<Limit> all;
-  for (const Share& share : shares) {
-    all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
-  }
-  if (all.empty()) return {};  // policies answer for all keys
-  return check_fit(request, all);
+Result<void, std::string> check_shares(const LimiterRequest& request, const Shares& shares) {
+  size_t limits = 0;
+  for (const Share& share : shares) limits += share.limits.limits.size();
+  if (limits == 0) return {};  // policies answer for all keys
+  return check_fit(request, limits);
 }
 
-LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t first) {
-  LimiterRequest part;
-  part.policy = share.policy;
+// `part` is one that was a key's before, or is new.
+void set_request_of_key(const LimiterRequest& whole, const Share& share, size_t first,
+                        LimiterRequest* part) {
+  part->policy = share.policy;
   if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
-    part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
+    part->costs.assign(1, *std::max_element(whole.costs.begin(), whole.costs.end()));
   } else {
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
-    part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
+    part->costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
   }
-  part.upto = whole.upto;
-  part.shadow = whole.shadow;
-  part.force = whole.force;
-  part.full = whole.full;
-  part.hold_ns = whole.hold_ns;
-  return part;
+  part->upto = whole.upto;
+  part->shadow = whole.shadow;
+  part->force = whole.force;
+  part->full = whole.full;
+  part->hold_ns = whole.hold_ns;
 }
 
-Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
-                                                      const LimiterRequest& request) {
-  const auto shares = shares_of(call, keys, request);
-  if (!shares) return reply_error(call, shares.error());
-  if (const auto fit = check_shares(request, *shares); !fit) return reply_error(call, fit.error());
-  std::vector<Part> parts;
+Result<void, ErrorReplied> resolve_parts(Call& call, Keys keys, const LimiterRequest& request,
+                                         Parts* parts) {
+  Shares shares;
+  if (const auto found = find_shares(call, keys, request, &shares); !found)
+    return reply_error(call, found.error());
+  if (const auto fit = check_shares(request, shares); !fit) return reply_error(call, fit.error());
+  auto& requests = call.limiters.buffers.requests_of_keys;
   size_t first = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
-    Share share = (*shares)[i];
+    Share& share = shares[i];
     if (request.on_change) share.limits.own_carry_over = *request.on_change;
     auto limiter = Limiter::read(call, keys[i]);
     if (!limiter) return limiter.error();
-    const auto named = limiter->name(share.limits);
+    const size_t limits = share.limits.limits.size();
+    set_request_of_key(request, share, first, &requests[i]);
+    const auto named = limiter->name(std::move(share.limits));
     if (!named) return reply_error(call, named.error());
     if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
       return reply_error(call, room.error());
     }
-    parts.push_back({std::move(*limiter), request_of_key(request, share, first)});
-    first += share.limits.limits.size();
+    parts->push_back({.limiter = std::move(*limiter), .request = requests[i]});
+    first += limits;
   }
-  return parts;
+  return {};
 }
 
 // Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
 // allow.
-int64_t denier(const std::vector<Part>& parts) {
+int64_t denier(std::span<const Part> parts) {
   int64_t index = -1;
   int64_t longest_ns = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -152,11 +152,11 @@ int64_t denier(const std::vector<Part>& parts) {
 }
 
 // Decides and records; answers as denier() does.
-int64_t take_parts(Call& call, std::vector<Part>& parts) {
-  std::vector<DecidedKey> keys;
+int64_t take_parts(Call& call, std::span<Part> parts) {
+  FixedVector<DecidedKey, algorithms::kLimitsMax> keys;
   for (Part& part : parts) {
-    keys.push_back({.limiter = part.limiter, .request = part.request});
-    keys.back().stands = denied_by_queue(call, part.limiter, part.request);
+    DecidedKey& key = keys.push_back({.limiter = part.limiter, .request = part.request});
+    key.stands = denied_by_queue(call, part.limiter, part.request);
   }
   decide(call, keys);
   for (size_t i = 0; i < keys.size(); ++i) parts[i].answer = keys[i].decision.answer;
@@ -176,7 +176,7 @@ int64_t take_parts(Call& call, std::vector<Part>& parts) {
 }
 
 // With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`.
-void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& parts,
+void write_full(Call& call, resp::ReplyWriter& reply, std::span<const Part> parts,
                 int64_t denied_by) {
   const bool denies = denied_by >= 0;
   const auto longest_ns =
@@ -193,7 +193,7 @@ void write_full(Call& call, resp::ReplyWriter& reply, const std::vector<Part>& p
   for (const Part& part : parts) write_full_answer(call, reply, part.request, part.answer);
 }
 
-void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
+void write_verdicts(Call& call, std::span<const Part> parts, int64_t denied_by, bool upto) {
   call.reply.array(2 + static_cast<int64_t>(parts.size()));
   call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
   call.reply.integer(denied_by);
@@ -201,7 +201,7 @@ void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_b
 }
 
 // Keeps what was made for each key; answers how long the reply is to be remembered.
-int64_t remember_parts(Call& call, const std::vector<Part>& parts, const RequestName& name) {
+int64_t remember_parts(Call& call, std::span<const Part> parts, const RequestName& name) {
   int64_t for_ms = kRememberedMs;
   for (const Part& part : parts) {
     remember_made(call, part.limiter.key(), part.answer.granted, name);
@@ -219,22 +219,22 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
     shadowed.shadow = true;
     return take_many(call, keys, shadowed);
   }
-  auto parts = resolve_parts(call, keys, request);
-  if (!parts) return;
-  const int64_t denied_by = take_parts(call, *parts);
+  Parts parts;
+  if (const auto resolved = resolve_parts(call, keys, request, &parts); !resolved) return;
+  const int64_t denied_by = take_parts(call, parts);
   const bool remembers = denied_by < 0 && !request.id.empty();
   const RequestName name{keys[0], request.id};
-  const int64_t for_ms = remembers ? remember_parts(call, *parts, name) : 0;
+  const int64_t for_ms = remembers ? remember_parts(call, parts, name) : 0;
   if (request.full && remembers) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full(call, reply, *parts, denied_by);
+      write_full(call, reply, parts, denied_by);
     });
   }
   const size_t begin = call.reply.buffer()->size();
   if (request.full) {
-    write_full(call, call.reply, *parts, denied_by);
+    write_full(call, call.reply, parts, denied_by);
   } else {
-    write_verdicts(call, *parts, denied_by, request.upto);
+    write_verdicts(call, parts, denied_by, request.upto);
   }
   if (remembers) remember(call, name, begin, for_ms);
 }
