@@ -89,9 +89,10 @@ inline bool has(std::string_view request, std::string_view word) {
   return request.find(word) != request.npos;
 }
 
-// FORCE takes more than there is; BURSTY and WARMUP lend the first request its permits.
+// FORCE takes more than there is; BURSTY and WARMUP lend the first request its permits; while one
+// waits for its turn, another may write the key's limits anew, with less than it has been granted.
 inline bool may_owe(std::string_view request) {
-  for (const char* word : {" FORCE", " BURSTY", " WARMUP", " COST 0"}) {
+  for (const char* word : {" FORCE", " BURSTY", " WARMUP", " COST 0", " TIMEOUT"}) {
     if (has(request, word)) return true;
   }
   return false;
