@@ -178,9 +178,9 @@ func TestSkipCostAndKey(t *testing.T) {
 	response, _ := get("/health")
 	fields(t, response, http.StatusOK, "RateLimit", "")
 	response, _ = get("/", "X-Api-Key", "a", "X-Cost", "7")
-	fields(t, response, http.StatusOK, "RateLimit", `"fixed0";r=3;t=3600`)
+	fields(t, response, http.StatusOK, "RateLimit", `"default";r=3;t=3600`)
 	response, _ = get("/", "X-Api-Key", "b")
-	fields(t, response, http.StatusOK, "RateLimit", `"fixed0";r=9;t=3600`)
+	fields(t, response, http.StatusOK, "RateLimit", `"default";r=9;t=3600`)
 	response, _ = get("/", "X-Api-Key", "a", "X-Cost", "7")
 	fields(t, response, http.StatusTooManyRequests)
 }
