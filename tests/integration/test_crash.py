@@ -36,7 +36,9 @@ class Crashes(harness.ServerTest):
         self.assertGreater(len(own), 4, log)
         if shutil.which("addr2line") is None:
             return
-        names = subprocess.run(["addr2line", "-Cfi", "-e", harness.executable, *[frame[2] for frame in own]], text=True,
+        # A frame's number is that of what follows the call, which after a call that never returns is another function.
+        calls = [hex(int(frame[2], 16) - 1) for frame in own]
+        names = subprocess.run(["addr2line", "-Cfi", "-e", harness.executable, *calls], text=True,
                                check=True, stdout=subprocess.PIPE, timeout=harness.PATIENCE_S).stdout
         self.assertIn(function, names)
 
