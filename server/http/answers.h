@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 
 namespace weir::server {
 

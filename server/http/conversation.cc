@@ -9,7 +9,7 @@
 #include "server/acl/acl.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 #include "server/http/page.h"
 #include "server/http/trace_field.h"
 #include "server/http/v1/problem.h"

@@ -7,8 +7,8 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "resp/numbers.h"
+#include "server/http/format/json.h"
 #include "server/http/gate_keys.h"
-#include "server/http/json.h"
 #include "server/http/trace_field.h"
 
 namespace weir::server::http {

@@ -30,7 +30,7 @@
 
 #include "base/result.h"
 #include "resp/value.h"
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 #include "server/http/take_words.h"
 
 namespace weir::server::http {

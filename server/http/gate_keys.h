@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 #include "server/http/take_words.h"
 
 namespace weir::server::http {

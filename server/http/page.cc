@@ -4,7 +4,7 @@
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 #include "server/os/addresses.h"
 
 namespace weir::server::http {

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 #include "server/http/page_parts.h"
 
 namespace weir::server::http {

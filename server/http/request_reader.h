@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 
 namespace weir::server::http {
 

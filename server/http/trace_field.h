@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 
 namespace weir::server::http {
 

@@ -26,7 +26,7 @@
 #include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
 #include "server/http/conversation.h"
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 #include "storage/memory/memory_store.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 #include "server/http/v1/endpoint.h"
 
 namespace weir::server::http {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/http/json.h"
-#include "server/http/message.h"
+#include "server/http/format/json.h"
+#include "server/http/format/message.h"
 #include "server/http/v1/endpoint.h"
 
 namespace weir::server::http {

@@ -1,7 +1,7 @@
 #include "server/http/v1/openapi.h"
 
 #include "base/ascii.h"
-#include "server/http/message.h"
+#include "server/http/format/message.h"
 #include "server/http/v1/calls.h"
 #include "server/http/v1/endpoints.h"
 #include "server/http/v1/problem.h"

@@ -9,8 +9,8 @@
 
 #include <string_view>
 
-#include "server/http/json_value.h"
-#include "server/http/message.h"
+#include "server/http/format/json_value.h"
+#include "server/http/format/message.h"
 
 namespace weir::server::http {
 

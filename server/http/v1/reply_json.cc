@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 
 namespace weir::server::http {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "resp/value.h"
-#include "server/http/json_value.h"
+#include "server/http/format/json_value.h"
 #include "server/http/v1/endpoint.h"
 
 namespace weir::server::http {

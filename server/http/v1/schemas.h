@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/http/json_value.h"
+#include "server/http/format/json_value.h"
 #include "server/http/v1/endpoint.h"
 
 namespace weir::server::http {

@@ -1,5 +1,5 @@
 // JSON: what is read, what is refused, and what is written.
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 #include "tests/server/connection_fixture.h"
 
 namespace weir::server {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "resp/value.h"
-#include "server/http/json_value.h"
+#include "server/http/format/json_value.h"
 
 namespace weir::server::http {
 

@@ -1,4 +1,4 @@
-#include "server/http/json_value.h"
+#include "server/http/format/json_value.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "server/http/json.h"
+#include "server/http/format/json.h"
 
 #include <algorithm>
 #include <boost/json/basic_parser_impl.hpp>
