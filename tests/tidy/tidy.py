@@ -57,7 +57,7 @@ NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|cr
 QUARANTINE = [
     ("Asio", r"boost/asio", r"server/(net/(listener|poller|handshakes|log_watch|daemon)[^/]*|main\.cc)$"),
     ("Boost.Beast", r"boost/beast", r"server/http/request_reader[^/]*$"),
-    ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/json|storage/shared_logs/nats/answers)\.cc$"),
+    ("Boost.JSON", r"boost/json", r"(base/boost_json|server/http/format/json|storage/shared_logs/nats/answers)\.cc$"),
     ("OpenSSL", r"openssl/", r"server/(tls/|net/tls_stream|acl/sha256\.cc|script/lua/sha1\.cc)|storage/shared_logs/nats/encryption\.cc$"),
     ("RocksDB", r"rocksdb/", r"storage/rocks/"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
@@ -181,34 +181,46 @@ def check_floors(root, files):
                     yield path, line, f"{room}/ must not include {target}/"
 
 
-def includes_within(files):
-    """unit -> the units of its own folder that it includes -> where: (path, line)."""
-    units = {}
+def includes(files):
+    """(unit, the unit that it includes, where) of all code; a unit is a header with its .cc."""
     for file in files:
-        folder, unit = file.path.rpartition("/")[0], str(Path(file.path).with_suffix(""))
         if not file.is_cpp or file.folder not in CODE_FOLDERS:
             continue
-        targets = units.setdefault(unit, {})
         for path, line, match in matches(r'(?m)^\s*#\s*include\s*"([^"]+)\.h"', file, file.text):
-            if match[1].rpartition("/")[0] == folder and match[1] != unit:
-                targets.setdefault(match[1], (path, line))
-    return units
+            yield str(Path(file.path).with_suffix("")), match[1], (path, line)
+
+
+def rings(edges):
+    """Those of (one, another, where) that close a ring, told at the one that comes first in the alphabet."""
+    graph = {}
+    for one, another, where in edges:
+        if one != another:
+            graph.setdefault(one, {}).setdefault(another, where)
+
+    def reaches(one, goal, seen):
+        seen.add(one)
+        return one == goal or any(reaches(another, goal, seen) for another in graph.get(one, {})
+                                  if another not in seen and another >= goal)
+
+    for one, others in graph.items():
+        for another, where in others.items():
+            if another > one and reaches(another, one, set()):
+                yield another, where
+
+
+def folder_of(unit):
+    return unit.rpartition("/")[0]
 
 
 def check_rings(root, files):
-    """Units of a folder (a header with its .cc) include one another in no ring, so that each can be
-    read before those that include it. A ring is told at its unit that comes first in the alphabet."""
-    units = includes_within(files)
-
-    def reaches(unit, goal, seen):
-        seen.add(unit)
-        return unit == goal or any(reaches(target, goal, seen) for target in units.get(unit, {})
-                                   if target not in seen and target >= goal)
-
-    for unit, targets in units.items():
-        for target, (path, line) in targets.items():
-            if target > unit and reaches(target, unit, set()):
-                yield path, line, f"{target}.h includes this file again: a ring"
+    """Units of a folder include one another in no ring, so that each can be read before those that include it, and
+    neither do the folders of a room (check_floors has rooms)."""
+    all_includes = list(includes(files))
+    for unit, (path, line) in rings(edge for edge in all_includes if folder_of(edge[0]) == folder_of(edge[1])):
+        yield path, line, f"{unit}.h includes this file again: a ring"
+    within = [(folder_of(one), folder_of(another), where) for one, another, where in all_includes]
+    for folder, (path, line) in rings(edge for edge in within if edge[0].split("/")[:2] == edge[1].split("/")[:2]):
+        yield path, line, f"{folder}/ includes this folder again: a ring of folders"
 
 
 def check_options_are_read(root, files):

@@ -249,6 +249,15 @@ class TidyTest(unittest.TestCase):
         self.assertEqual([entry[0] for entry in tidy.complaints(self.root)[1]],
                          ["server/limiter/take/far.cc"])
 
+    def test_a_ring_of_folders(self):
+        self.write("server/http/v1/calls.h", "#pragma once\n")
+        self.write("server/http/conversation.cc", '#include "server/http/v1/calls.h"\n')
+        self.assertEqual(tidy.complaints(self.root)[1], [])
+        self.write("server/http/message.h", "#pragma once\n")
+        self.write("server/http/v1/problem.cc", '#include "server/http/message.h"\n')
+        [(_, _, message)] = tidy.complaints(self.root)[1]
+        self.assertIn("a ring of folders", message)
+
     def test_every_rule_has_a_fault(self):
         for rule in tidy.RULES:
             with self.subTest(rule=rule.__name__):
