@@ -245,12 +245,12 @@ void acl_log(Call& call) {
     reply_denied(call.reply, denials.entries()[static_cast<size_t>(i)], now_ms);
 }
 
-// Tells of all users whose rules are others than before.
+// Tells of all users whose rules or passwords are others than before.
 void acl_load(Call& call) {
   const auto told = [&call] {
     std::map<std::string, std::string> lines;
     for (const auto& [name, user] : server_of(call).acl().users().all())
-      lines[name] = told_rules(user.get());
+      lines[name] = user->line();
     return lines;
   };
   std::map<std::string, std::string> before = told();
@@ -259,7 +259,9 @@ void acl_load(Call& call) {
   for (const auto& [name, line] : after) before.try_emplace(name);
   for (auto& [name, line] : before) {
     if (line != after[name])
-      call.host.audit().note({.name = name, .before = line, .after = after[name]});
+      call.host.audit().note({.name = name,
+                              .before = without_hashes(line),
+                              .after = without_hashes(after[name])});
   }
   reply_done(call, loaded);
 }

@@ -59,6 +59,20 @@ TEST_F(AuditTest, APolicyIsToldWithWhatItWas) {
                                   HasSubstr("changed=b before=\"\" after=\"GCRA 2/1s")));
 }
 
+TEST_F(AuditTest, ALoadThatChangesAPasswordAloneIsTold) {
+  const auto load = [this](char digit) {
+    write("users", "user default on nopass ~* &* +@all\nuser ann on #" + std::string(64, digit) +
+                       " ~k* +get\n");
+    call({"ACL", "LOAD"});
+    return told();
+  };
+  EXPECT_THAT(load('a'), ElementsAre(HasSubstr(" changed=ann before=\"\" after=\"user ann")));
+  const auto lines = load('b');
+  EXPECT_THAT(lines, ElementsAre(HasSubstr(" changed=ann before=\"user ann on #(redacted) ")));
+  EXPECT_THAT(lines, Each(Not(HasSubstr("bbbb"))));
+  EXPECT_THAT(load('b'), IsEmpty());
+}
+
 TEST_F(AuditTest, AUserIsToldWithoutPasswords) {
   call({"ACL", "SETUSER", "ann", "on", ">secret", "~k*", "+get"});
   EXPECT_THAT(told(), ElementsAre(HasSubstr(
