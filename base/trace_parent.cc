@@ -11,7 +11,10 @@ constexpr size_t kVersionAt = 0, kTraceAt = 3, kParentAt = 36, kFlagsAt = 53;
 constexpr size_t kVersionDigits = 2, kTraceDigits = 32, kParentDigits = 16, kFlagsDigits = 2;
 constexpr size_t kBytes = kFlagsAt + kFlagsDigits;
 
-bool is_hex(std::string_view text) { return text.find_first_not_of(kHexDigits) == text.npos; }
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
 
 bool is_zero(std::string_view digits) { return digits.find_first_not_of('0') == digits.npos; }
 

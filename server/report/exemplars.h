@@ -1,5 +1,5 @@
-// Exemplars of a histogram of durations: for each of its buckets the newest duration that belongs
-// to a trace which whoever began it may have recorded.
+// Exemplars of a histogram of durations: for each of its buckets the newest duration of a
+// request whose trace is sampled.
 //
 // It knows no clock, and as the histogram counts a duration above a second as one second.
 #pragma once

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "server/limiter/policy/request.h"
+#include "server/limiter/policy/trace_words.h"
 
 namespace weir::server {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 // A policy is all that a short request names; whatever else has limits of its own has to be parsed.
 bool writes_limits(Args words, uint32_t options) {
   constexpr size_t kOnlyPolicy = 2;
+  words = without_last_trace(words);
   if (words.empty()) return false;
   const bool begins_with_policy = equals_ignoring_case(words[0], "POLICY");
   const bool has_groups = (options & kLimitsOfEach) != 0 && equals_ignoring_case(words[0], "EACH");

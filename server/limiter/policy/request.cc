@@ -41,7 +41,7 @@ constexpr WordRow kOptions[] = {
     {kProblemOption, "PROBLEM", false},
     {kPartitionOption, "PARTITION", false},
     {kOnChangeOption, "ONCHANGE", true},
-    {kTraceOption, "TRACEPARENT", true},
+    {kTraceOption, kTraceWord, true},
 };
 
 // Every limit of every key with every option; the words of ADAPTIVE, AS and EACH, and the options

@@ -55,6 +55,7 @@ inline constexpr uint32_t kAllHeaders =
 
 // The words of a request end here, and so does what is read of one that has more: no request needs
 // as many (request.cc).
+inline constexpr std::string_view kTraceWord = "TRACEPARENT";
 inline constexpr size_t kRequestWordsMax = 8192;
 // Numbers of a COST: one for each limit of each key of RL.MTAKE.
 inline constexpr size_t kCostsMax = 256;

@@ -1,8 +1,9 @@
 // Parsed requests, found by their words. Clients send the same limits over and over; finding them
 // here takes a comparison instead of parsing and checking, and allocates nothing.
 //
-// The memory is fixed: one place per hash, where the newest request wins. Requests with an ID, and
-// those with TRACEPARENT, never repeat and are not kept; trace_words.h takes it away before.
+// The memory is fixed: one place per hash, where the newest request wins. Requests with an ID never
+// repeat and are not kept, nor are those with TRACEPARENT, unless it is last and so was taken away
+// before (trace_words.h).
 #pragma once
 
 #include <string>

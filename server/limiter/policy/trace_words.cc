@@ -8,6 +8,14 @@
 
 namespace weir::server {
 
+namespace {
+
+Args without(Args words, std::optional<size_t> trace) {
+  return trace && *trace + 2 == words.size() ? words.first(*trace) : words;
+}
+
+}  // namespace
+
 std::optional<size_t> find_trace(Args words) {
   std::optional<size_t> found;
   words = words.first(std::min(words.size(), kRequestWordsMax));  // one with more is refused
@@ -21,12 +29,13 @@ std::optional<size_t> find_trace(Args words) {
   return found;
 }
 
+Args without_last_trace(Args words) { return without(words, find_trace(words)); }
+
 Args untraced_words(Call& call, size_t first) {
   const Args words = call.args.subspan(first);
   const auto at = find_trace(words);
-  if (!at) return words;
-  call.trace = words[*at + 1];
-  return *at + 2 == words.size() ? words.first(*at) : words;
+  if (at) call.trace = words[*at + 1];
+  return without(words, at);
 }
 
 }  // namespace weir::server

@@ -14,12 +14,12 @@
 
 namespace weir::server {
 
-inline constexpr std::string_view kTraceWord = "TRACEPARENT";
-
 // Answers where among words TRACEPARENT stands, with a valid value after it; nothing if it does not
-// stand there, or not once.
+// stand there, or stands there more than once.
 std::optional<size_t> find_trace(Args words);
 
+// Answers the words without TRACEPARENT where that is last.
+Args without_last_trace(Args words);
 // Answers the words after the first ones of a request, without TRACEPARENT where that is last, and
 // tells the call its value wherever it stands. What is wrong with it is found by whoever reads the
 // words.

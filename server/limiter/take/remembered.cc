@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "resp/numbers.h"
+#include "server/command/command_facts.h"
 #include "server/limiter/policy/request.h"
 #include "server/limiter/policy/trace_words.h"
 #include "server/limiter/take/limiters.h"
@@ -23,10 +24,20 @@ std::string record_key(const Call& call, std::string_view key, std::string_view 
   return name.append(key).append(token);
 }
 
+// A key may be called as the word is.
+std::optional<size_t> trace_after_keys(const Call& call) {
+  const size_t counted = static_cast<size_t>(call.command.keys.numkeys);
+  const size_t first =
+      counted == 0 ? 2 : counted + 1 + keys_of(call.command, call.args).size();
+  auto trace = find_trace(call.args.subspan(std::min(first, call.args.size())));
+  if (trace) *trace += first;
+  return trace;
+}
+
 // The digest does not depend on how the command's name is spelt, nor on a trace.
 uint64_t digest(const Call& call) {
   std::string bytes(call.command.name);
-  const auto trace = find_trace(call.args);
+  const auto trace = trace_after_keys(call);
   for (size_t i = 1; i < call.args.size(); ++i) {
     if (trace && (i == *trace || i == *trace + 1)) continue;
     storage::put_varint(&bytes, call.args[i].size());
