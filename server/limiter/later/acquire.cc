@@ -94,7 +94,7 @@ std::vector<MadeCharge> charges_since(std::span<const HeldLimit> limits,
 
 Try try_to_take(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
   Try tried{.outcome = TryEnd::kDenied, .answer = peek(call, limiter, request)};
-  if (tried.answer.banned) {
+  if (tried.answer.ban) {
     tried.final = true;
     return tried;
   }

@@ -32,7 +32,7 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
   const auto ban = ban_against(*limiter, request, call.now_ns);
   if (ban && !enforces_nothing(*limiter, request)) {
     const algorithms::Algorithm* banned_by = limiter->all()[ban->limit].limit.algorithm;
-    count_denial(call, *limiter, {.verdict = {}, .algorithm = banned_by, .banned = true});
+    count_denial(call, *limiter, {.verdict = {}, .algorithm = banned_by, .ban = *ban});
     return Booked{.wait_ns = ban->rest_ns};
   }
   if (!never_waits(*limiter, request) && must_queue(call, key, request)) {

@@ -6,6 +6,7 @@
 
 #include "algorithms/algorithm.h"
 #include "algorithms/fixed.h"
+#include "base/ascii.h"
 #include "base/base64.h"
 
 namespace weir::server {
@@ -29,7 +30,7 @@ std::string plain(std::string_view text) {
   std::string name;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\' && c != '%') {
+    if (is_printable(c) && c != '"' && c != '\\' && c != '%') {
       name.push_back(c);
     } else {
       name.push_back('%');

@@ -15,9 +15,9 @@
 //     pk   the key as bytes, if it is asked for, and has at most kPartitionBytesMax
 //
 // An item is named by AS; else by the policy whose limit it is, or "default"; the second and all
-// further ones of a name are "api-2", "api-3", so that no two are called alike. Bytes that are no
-// printable ASCII, '"', '\' and '%' are "%" and two hexadecimal digits, so nobody has to undo
-// escapes. So a limit that a policy gets after its others renames none of them.
+// further ones of a name are "api-2", "api-3", so that no two are called alike, and a limit that a
+// policy gets after its others renames none of them. Bytes that are no printable ASCII, '"', '\'
+// and '%' are "%" and two hexadecimal digits, so nobody has to undo escapes.
 //
 // A problem is the body of a denial as application/problem+json (RFC 9457); its members are
 // `type`, `title`, `status` and `violated-policies`, the names of the items that deny.

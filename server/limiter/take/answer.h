@@ -40,6 +40,12 @@ struct ReplyShape {
   bool hold = false;   // with HOLD
 };
 
+// A ban that denies.
+struct RunningBan {
+  size_t limit = 0;  // in the limiter's all(): named ones first
+  int64_t rest_ns = 0;
+};
+
 // The answer for one key.
 struct Answer {
   algorithms::Verdict verdict;  // the verdict of the deciding limit
@@ -51,7 +57,7 @@ struct Answer {
   bool shadow = false;  // allowed in any case: no limit is enforced
   // Limits in shadow beside enforced ones deny what those allow: the deciding one's; else null.
   const algorithms::Algorithm* shadow_denier = nullptr;
-  bool banned = false;  // a ban denies
+  std::optional<RunningBan> ban = {};
   Granted granted = {};
   ReplyShape shape = {};
   std::vector<LimitRow> rows = {};  // with FULL

@@ -42,7 +42,7 @@ bool count_denials(Call& call, Limiter& limiter, std::span<const algorithms::Gua
 }
 
 void show_ban(const RunningBan& ban, int64_t own_retry_ns, Answer* answer) {
-  answer->banned = true;
+  answer->ban = ban;
   answer->allowed = answer->verdict.allowed = false;
   answer->verdict.retry_after_ns = std::max(ban.rest_ns, own_retry_ns);
 }

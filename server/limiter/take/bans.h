@@ -18,11 +18,6 @@
 
 namespace weir::server {
 
-struct RunningBan {
-  size_t limit = 0;  // in the limiter's all()
-  int64_t rest_ns = 0;
-};
-
 // Answers the ban that runs longest, of limits that neither their policy nor `limiting` has in
 // shadow; nothing if none does.
 std::optional<RunningBan> running_ban(Limiter& limiter, int64_t now_ns);

@@ -284,6 +284,7 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
     rows[i].name = asked.name;
     rows[i].is_named = asked.is_named;
     rows[i].is_of_policy = asked.is_of_policy;
+    rows[i].verdict.allowed = asked.verdict.allowed;
   }
   answer->rows = std::move(rows);
 }

@@ -31,18 +31,26 @@ void write_row(resp::ReplyWriter& reply, const LimitRow& row) {
   write_integer(reply, "window_ms", milliseconds_up(row.limit.period_ns));
 }
 
+// Tells whether a row's limit has banned the key; where that limit is not among the rows, the one
+// that decides stands for it.
+bool bans(const Answer& answer, size_t row) {
+  if (!answer.ban) return false;
+  const bool is_told = answer.ban->limit < answer.rows.size();
+  return row == (is_told ? answer.ban->limit : static_cast<size_t>(answer.index));
+}
+
 // Nothing of what a limit has left is to be had while the limit has banned the key.
 void tell_limits(const AnsweredKey& answered, bool with_key, std::vector<ToldLimit>* told) {
   const auto& [key, request, answer] = answered;
   for (size_t i = 0; i < answer.rows.size(); ++i) {
     const LimitRow& row = answer.rows[i];
-    const bool bans = answer.banned && static_cast<int64_t>(i) == answer.index;
+    const bool is_free = !bans(answer, i);
     told->push_back({.limit = &row.limit,
                      .name = row.is_named ? std::string_view(row.name) : "",
                      .policy = row.is_of_policy ? std::string_view(request.policy) : "",
                      .key = with_key ? key : "",
-                     .remaining = bans ? 0 : row.verdict.remaining,
-                     .more_after_ns = bans ? answer.verdict.retry_after_ns : row.more_after_ns});
+                     .remaining = is_free ? row.verdict.remaining : 0,
+                     .more_after_ns = is_free ? row.more_after_ns : answer.ban->rest_ns});
   }
 }
 
@@ -51,9 +59,9 @@ using Fields = std::vector<std::pair<std::string_view, std::string>>;
 void add_legacy(const Answer& answer, Fields* fields) {
   if (answer.rows.empty()) return;  // no limit decides
   const algorithms::Verdict& verdict = answer.verdict;
-  const int64_t remaining = answer.banned ? 0 : std::max<int64_t>(verdict.remaining, 0);
+  const int64_t remaining = answer.ban ? 0 : std::max<int64_t>(verdict.remaining, 0);
   const int64_t reset_s =
-      seconds_up(answer.banned ? verdict.retry_after_ns : verdict.reset_after_ns);
+      seconds_up(answer.ban ? answer.ban->rest_ns : verdict.reset_after_ns);
   fields->emplace_back("X-RateLimit-Limit", std::to_string(verdict.limit));
   fields->emplace_back("X-RateLimit-Remaining", std::to_string(remaining));
   if (reset_s >= 0) fields->emplace_back("X-RateLimit-Reset", std::to_string(reset_s));
@@ -77,18 +85,18 @@ std::vector<std::string> violated(const ToldRequest& told, std::span<const std::
       const LimitRow& row = answer.rows[j];
       const bool decides = static_cast<int64_t>(j) == answer.index;
       if (decides && i == told.deciding) deciding = names[at];
-      const bool denies = !row.verdict.allowed || (decides && answer.banned);
+      const bool denies = !row.verdict.allowed || bans(answer, j);
       if (!answer.allowed && denies) found.push_back(names[at]);
     }
   }
-  if (found.empty() && deciding.empty())
-    deciding = item_name_of(told.keys[told.deciding].request.policy);
-  if (found.empty()) found.push_back(deciding);
+  if (found.empty())
+    found.push_back(deciding.empty() ? item_name_of(told.keys[told.deciding].request.policy)
+                                     : deciding);
   return found;
 }
 
 Denial denial_of(const Answer& answer) {
-  if (answer.banned) return Denial::kBan;
+  if (answer.ban) return Denial::kBan;
   const auto index = static_cast<size_t>(answer.index);
   if (index >= answer.rows.size()) return Denial::kQuota;
   const algorithms::Limit& limit = answer.rows[index].limit;
@@ -158,7 +166,7 @@ void write_full_answer(Call& call, resp::ReplyWriter& reply, const AnsweredKey& 
     answer.granted.hold ? reply.integer(*answer.granted.hold) : reply.null();
   }
   write_integer(reply, "shadow", answer.shadow_denies() ? 1 : 0);
-  write_integer(reply, "banned", answer.banned ? 1 : 0);
+  write_integer(reply, "banned", answer.ban ? 1 : 0);
   write_policy(call, reply, request.policy);
   reply.bulk("limits");
   reply.array(static_cast<int64_t>(answer.rows.size()));

@@ -10,7 +10,7 @@ uint8_t id_of(const algorithms::Algorithm* algorithm) {
 }
 
 void count_banned(Call& call, const Answer& answer) {
-  if (!answer.banned || !call.keys.failure().ok()) return;
+  if (!answer.ban || !call.keys.failure().ok()) return;
   call.limiters.verdicts.count(id_of(answer.algorithm), Outcome::kBanned);
 }
 
@@ -64,7 +64,7 @@ void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& v
 
 void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool shadow) {
   count_for_policy(call, limiter,
-                   {.allowed = false, .shadow_denies = shadow, .banned = answer.banned});
+                   {.allowed = false, .shadow_denies = shadow, .banned = answer.ban.has_value()});
   const TopKeys::Name name = name_of(call, limiter);
   const uint8_t algorithm = id_of(answer.algorithm);
   if (shadow) return count_shadow_verdict(call, name, false, 1, algorithm);
@@ -82,7 +82,7 @@ void record(Call& call, Limiter& limiter, const Decision& decision) {
     count_for_policy(call, limiter,
                      {.allowed = answer.verdict.allowed,
                       .shadow_denies = answer.shadow_denies(),
-                      .banned = answer.banned});
+                      .banned = answer.ban.has_value()});
     if (answer.shadow) {
       count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
     } else {

@@ -99,6 +99,20 @@ TEST_F(RlHeaders, FieldsOfABanHaveNothingLeftUntilItsEnd) {
   EXPECT_NE(other.find(R"(\"default\";r=0;t=800)"), other.npos) << other;
 }
 
+// Whatever else the request would have to wait for.
+TEST_F(RlHeaders, FieldsOfABanTellItsOwnEnd) {
+  const std::string line = "RL.TAKE k FIXED 5/1m BAN 5m AFTER 1 WITHIN 10m AS api FIXED 9/1h AS h";
+  ask(line + " COST 5,9");
+  const std::string begins = told(line + " LEGACY");
+  EXPECT_NE(begins.find(R"("RateLimit": "\"api\";r=0;t=300, \"h\";r=0;t=3600")"), begins.npos)
+      << begins;
+  server_->advance(100 * kSecond);
+  const std::string never = told(line + " COST 6,1 LEGACY");
+  EXPECT_NE(never.find(R"("RateLimit": "\"api\";r=0;t=200, \"h\";r=0;t=3500")"), never.npos)
+      << never;
+  EXPECT_NE(never.find(R"("X-RateLimit-Reset": "200")"), never.npos) << never;
+}
+
 TEST_F(RlHeaders, LegacyFieldsAreOfTheLimitThatDecides) {
   EXPECT_EQ(
       told("RL.TAKE k 10/1s AS a FIXED 3/1m AS b LEGACY"),
@@ -145,6 +159,13 @@ TEST_F(RlHeaders, AProblemNamesWhatDenies) {
   ask("RL.POLICY SET no BLOCKED");
   EXPECT_EQ(told("RL.TAKE k POLICY no PROBLEM LEGACY"),
             "\"headers\": {}" + problem("quota-exceeded", "Quota Exceeded", 429, R"("no")"));
+}
+
+TEST_F(RlHeaders, AProblemOfWhoWaitedNamesAllThatDeny) {
+  const std::string limits = "k FIXED 1/1h AS hourly FIXED 1/1m AS minutely";
+  ask("RL.TAKE " + limits);
+  const std::string denied = told("RL.ACQUIRE " + limits + " TIMEOUT 10 PROBLEM");
+  EXPECT_NE(denied.find(R"("violated-policies": ["hourly", "minutely"])"), denied.npos) << denied;
 }
 
 TEST_F(RlHeaders, ALimitInShadowIsNotViolated) {
