@@ -12,7 +12,7 @@ extern const Algorithm algorithm_fixed;
 // Builds the limit that FIXED count ALIGN unit means, at an offset or in a zone.
 LimitSpec calendar_spec(int64_t count, const Calendar& calendar);
 // Tells whether a limit, of any algorithm, has windows that differ in length, so that its period is
-// that of the longest: months, quarters, years, and in a zone days and weeks.
+// only nominal: months, quarters, years, and in a zone days and weeks.
 bool has_windows_of_many_lengths(const Limit& limit);
 
 }  // namespace weir::algorithms

@@ -19,6 +19,7 @@ uint64_t mixed_hash(const TopKeys::Name& name) {
 }  // namespace
 
 void TopKeys::reset(size_t capacity) {
+  if (capacity != capacity_) *this = TopKeys();  // gives back what it had
   capacity_ = capacity;
   total_ = 0;
   floor_ = 0;

@@ -3,10 +3,10 @@
 // streams", 2010).
 //
 // The idea: keep `capacity` counters, and a table in which every key has a cell. A key that has a
-// counter adds to it. One that has none adds to its cell, which it shares with others, as long as
-// the cell has no more than the smallest counter then. A key that would pass it takes that counter
-// over and goes on from what its cell has, remembering that as its error; the key that loses its
-// counter leaves its count in its own cell. So with N the sum of everything counted
+// counter adds to it. One that has none adds to its cell, which it shares with others, if the cell
+// has no more than the smallest counter even then. Else it takes that counter over and goes on from
+// what its cell has, remembering that as its error; the key that loses its counter leaves its count
+// in its own cell. So with N the sum of everything counted
 //   1. count - error <= true sum <= count, for every key that is kept,
 //   2. error <= N / capacity,
 //   3. every key whose true sum is above N / capacity is kept.
@@ -15,8 +15,8 @@
 //
 // Most requests look at one cell, and at a counter if there is one. The counters stand in a heap
 // with the smallest on top, which is looked at only when a key may take one over: a counter that
-// has grown finds its place when it comes to the top. Where all keys are alike, as many requests
-// look at the heap as there are counters for a cell: one in sixteen.
+// has grown finds its place when it comes to the top. Where all keys are alike, about one
+// request in sixteen looks at the heap, since there are sixteen cells for a counter.
 //
 // A key is known by 64 bits of a keyed hash; its bytes are kept to be shown, kTopKeyBytesMax at
 // most.
@@ -59,6 +59,8 @@ class TopKeys {
   void reset(size_t capacity);
 
  private:
+  TopKeys() = default;
+
   static constexpr uint32_t kNone = 0xffffffff;
   static constexpr size_t kCellsPerCounter = 16;  // at least
 
