@@ -249,8 +249,7 @@ void acl_log(Call& call) {
 void acl_load(Call& call) {
   const auto told = [&call] {
     std::map<std::string, std::string> lines;
-    for (const auto& [name, user] : server_of(call).acl().users().all())
-      lines[name] = user->line();
+    for (const auto& [name, user] : server_of(call).acl().users().all()) lines[name] = user->line();
     return lines;
   };
   std::map<std::string, std::string> before = told();
@@ -259,9 +258,8 @@ void acl_load(Call& call) {
   for (const auto& [name, line] : after) before.try_emplace(name);
   for (auto& [name, line] : before) {
     if (line != after[name])
-      call.host.audit().note({.name = name,
-                              .before = without_hashes(line),
-                              .after = without_hashes(after[name])});
+      call.host.audit().note(
+          {.name = name, .before = without_hashes(line), .after = without_hashes(after[name])});
   }
   reply_done(call, loaded);
 }

@@ -60,8 +60,7 @@ void add_legacy(const Answer& answer, Fields* fields) {
   if (answer.rows.empty()) return;  // no limit decides
   const algorithms::Verdict& verdict = answer.verdict;
   const int64_t remaining = answer.ban ? 0 : std::max<int64_t>(verdict.remaining, 0);
-  const int64_t reset_s =
-      seconds_up(answer.ban ? answer.ban->rest_ns : verdict.reset_after_ns);
+  const int64_t reset_s = seconds_up(answer.ban ? answer.ban->rest_ns : verdict.reset_after_ns);
   fields->emplace_back("X-RateLimit-Limit", std::to_string(verdict.limit));
   fields->emplace_back("X-RateLimit-Remaining", std::to_string(remaining));
   if (reset_s >= 0) fields->emplace_back("X-RateLimit-Reset", std::to_string(reset_s));

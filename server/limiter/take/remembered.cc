@@ -25,11 +25,10 @@ std::string record_key(const Call& call, std::string_view key, std::string_view 
 }
 
 // A key may be called as the word is.
-std::optional<size_t> trace_after_keys(const Call& call) {
-  const size_t counted = static_cast<size_t>(call.command.keys.numkeys);
-  const size_t first =
-      counted == 0 ? 2 : counted + 1 + keys_of(call.command, call.args).size();
-  auto trace = find_trace(call.args.subspan(std::min(first, call.args.size())));
+std::optional<size_t> trace_after_keys(const Command& command, Args args) {
+  const size_t counted = static_cast<size_t>(command.keys.numkeys);
+  const size_t first = counted == 0 ? 2 : counted + 1 + keys_of(command, args).size();
+  auto trace = find_trace(args.subspan(std::min(first, args.size())));
   if (trace) *trace += first;
   return trace;
 }
@@ -37,7 +36,7 @@ std::optional<size_t> trace_after_keys(const Call& call) {
 // The digest does not depend on how the command's name is spelt, nor on a trace.
 uint64_t digest(const Call& call) {
   std::string bytes(call.command.name);
-  const auto trace = trace_after_keys(call);
+  const auto trace = trace_after_keys(call.command, call.args);
   for (size_t i = 1; i < call.args.size(); ++i) {
     if (trace && (i == *trace || i == *trace + 1)) continue;
     storage::put_varint(&bytes, call.args[i].size());

@@ -104,11 +104,11 @@ TEST_F(RlTrace, TheSameIdIsTheSameRequestInAnotherTrace) {
 }
 
 TEST_F(RlTrace, AKeyThatIsCalledAsTheWordIsAKey) {
-  ask("RL.MTAKE 2 TRACEPARENT " + kFirstTrace + " 5/1h 5/1h ID x" + kTraceWords);
+  const std::string line = "RL.MTAKE 2 TRACEPARENT " + kFirstTrace + " 5/1h 5/1h ID x";
+  const std::string first = ask(line);
   EXPECT_EQ(ask("RL.MTAKE 2 TRACEPARENT " + kSecondTrace + " 5/1h 5/1h ID x"),
             "(error ERR ID was used with other arguments)");
-  const std::string line = "RL.MTAKE 2 TRACEPARENT " + kFirstTrace + " 5/1h 5/1h ID x";
-  EXPECT_EQ(ask(line + " TRACEPARENT " + kSecondTrace), ask(line));
+  EXPECT_EQ(ask(line + " TRACEPARENT " + kSecondTrace), first);
 }
 
 TEST_F(RlTrace, WhoMayNameAPolicyAloneMayTellATrace) {
