@@ -200,6 +200,9 @@ TEST(Gate, ATraceIsAWordOfTheQuestion) {
                           "HEADERS", "TRACEPARENT", trace));
   EXPECT_THAT(words(query + "&traceparent=" + trace, {{"traceparent", other}}),
               ElementsAre("RL.TAKE", "k", "POLICY", "a", "TRACEPARENT", trace, "HEADERS"));
+  EXPECT_THAT(
+      words("/v1/gate?policy=a&key=TRACEPARENT", {{"traceparent", trace}}),
+      ElementsAre("RL.TAKE", "TRACEPARENT", "POLICY", "a", "HEADERS", "TRACEPARENT", trace));
   const auto none = ElementsAre("RL.TAKE", "k", "POLICY", "a", "HEADERS");
   EXPECT_THAT(words(query, {{"traceparent", "x"}}), none) << "a caller may send what he likes";
   EXPECT_THAT(words(query, {{"traceparent", trace}, {"traceparent", other}}), none);
