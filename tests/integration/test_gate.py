@@ -260,8 +260,6 @@ class Options(Http):
         self.assertEqual(self.denial(adaptive + "&cost=10,1"), (429, "quota-exceeded", ["day"]))
 
     def test_partitions(self):
-        _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition&policy.2=none&key.2=l", X_Weir_Key="x")
-        self.assertIsNone(headers["RateLimit"])  # there is no such policy
         _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition")
         self.assertEqual(rate_limits(headers)["RateLimit"], {"default": {"r": 4, "t": 1, "pk": b"k1"}})
 
