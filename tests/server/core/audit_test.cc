@@ -236,6 +236,21 @@ TEST_F(AuditTest, WhatAStoppedScriptHasDoneIsNotCounted) {
   EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=2"));
 }
 
+// Its commit makes short errors of the replies before it.
+TEST_F(AuditTest, ASaveThatFailsIsNotTold) {
+  call({"SET", "long", std::string(500, 'x')});
+  call({"CONFIG", "SET", "storage-failure-policy", "deny"});
+  (void)told();
+  server_->disk().faults.disk_full = true;
+  client_->push(request({"GET", "long"}));
+  client_->push(request({"SET", "a", "1"}));
+  client_->push(request({"SAVE"}));
+  server_->run_turns();
+  const std::string replies = client_->take();
+  EXPECT_THAT(replies, MatchesRegex("-MISCONF.*\r\n-MISCONF.*\r\n-.*\r\n"));
+  EXPECT_THAT(told(), Not(::testing::Contains(HasSubstr("audit: "))));
+}
+
 TEST_F(AuditTest, ClientsThatOthersEndAreTold) {
   auto second = server_->connect();
   second->push(request({"BLPOP", "list", "0"}));
