@@ -93,6 +93,10 @@ void AuditTrail::note(const Call& call, Within within) {
   add_changes(std::move(line), std::move(changes));
 }
 
+void AuditTrail::note_file(std::string_view option, std::vector<AuditChange> changes) {
+  add_changes({.text = "audit: " + std::string(option), .is_about_data = true}, std::move(changes));
+}
+
 void AuditTrail::add_changes(Line line, std::vector<AuditChange> changes) {
   for (AuditChange& change : changes) {
     Line& told = lines_.emplace_back(line);

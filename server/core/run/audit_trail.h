@@ -9,6 +9,10 @@
 //
 //     info audit: RL.TAKE user=batch more=7
 //
+// Policies that a file has changed, which nobody has asked for, have a line each as well:
+//
+//     info audit: policies-file changed=api before="GCRA 10/1s" after="GCRA 20/1s"
+//
 // Invariants
 // 1. Which commands are told is said by their rows (server/command/audit.h), and nowhere else.
 // 2. What was denied or has failed is not told, since it has changed nothing. ACL LOG has who was
@@ -29,6 +33,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +50,8 @@ class AuditTrail {
 
   // A command whose row asks for it has run, and has not failed.
   void note(const Call& call, Within within);
+  // A file, which is called by its option, has changed something in the data.
+  void note_file(std::string_view option, std::vector<AuditChange> changes);
 
   // Where the next line will stand, and the end of those about data that came after it.
   size_t savepoint() { return counts_begin_ = lines_.size(); }

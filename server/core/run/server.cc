@@ -244,7 +244,7 @@ Result<Reloaded, std::string> Server::read_policies() {
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
-  auto read = reload_policies_between_turns(needs, persistence_.health);
+  auto read = reload_policies_between_turns(needs, persistence_.health, &executor_.audit_trail());
   if (read && *read == Reloaded::kNew) waiting_.signal_all();  // no command has run that would have
   return read;
 }

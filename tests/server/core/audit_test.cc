@@ -236,6 +236,20 @@ TEST_F(AuditTest, WhatAStoppedScriptHasDoneIsNotCounted) {
   EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=2"));
 }
 
+TEST_F(AuditTest, PoliciesThatAFileChangesAreToldWithoutAUser) {
+  write("policies", "policy a 1/1s\npolicy b 2/1s\n");
+  (void)(*server_)->reload().run();
+  server_->end_turn();
+  EXPECT_THAT(told(), ElementsAre(MatchesRegex("info audit: policies-file changed=a before=\"\" "
+                                               "after=\"GCRA 1/1s.*\""),
+                                  HasSubstr("audit: policies-file changed=b before=\"\" after=")));
+  write("policies", "policy b 2/1s\n");
+  server_->disk().faults.disk_full = true;
+  (void)(*server_)->reload().run();
+  server_->end_turn();
+  EXPECT_THAT(told(), Not(::testing::Contains(HasSubstr("audit: "))));
+}
+
 // Its commit makes short errors of the replies before it.
 TEST_F(AuditTest, ASaveThatFailsIsNotTold) {
   call({"SET", "long", std::string(500, 'x')});
