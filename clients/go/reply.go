@@ -12,7 +12,7 @@ type answer struct {
 	resetsMS []float64
 	blocked  bool
 	bannedMS float64
-	callers  int64
+	callers  *int64   // nil: not told
 }
 
 // mapping of a map of RESP3, or of flat pairs of RESP2, by names.
@@ -70,7 +70,7 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 	if !found {
 		return answer{}, fmt.Errorf("weir: an answer without limits: %v", reply)
 	}
-	made := answer{callers: number(full["callers"]), resetsMS: make([]float64, len(limits))}
+	made := answer{resetsMS: make([]float64, len(limits))}
 	states, told := make([]LimitState, len(limits)), make([]core.Answered, len(limits))
 	for index, each := range limits {
 		limit, err := mapping(each)
@@ -102,6 +102,10 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 	made.verdict, made.blocked = verdict, len(limits) == 0 && !verdict.Allowed
 	if verdict.Banned {
 		made.bannedMS = max(0, float64(number(full["retry_ms"])))
+	}
+	if callers, told := full["callers"]; told {
+		count := number(callers)
+		made.callers = &count
 	}
 	return made, nil
 }
