@@ -242,10 +242,11 @@ final class Engine {
     return plan;
   }
 
+  /** With SHADOW it charges what is there, and is never counted as a denial, which could ban the key. */
   Command handBackCommand(String key, HandBack back) {
     String cost = back.costs().toString();
-    return back.costs().isOne() ? command("RL.TAKE", key, "COST", cost, "UPTO", "ID", back.id())
-        : command("RL.TAKE", key, "COST", cost, "ID", back.id());
+    return back.costs().isOne() ? command("RL.TAKE", key, "COST", cost, "UPTO", "SHADOW", "ID", back.id())
+        : command("RL.TAKE", key, "COST", cost, "SHADOW", "ID", back.id());
   }
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
