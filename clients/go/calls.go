@@ -124,7 +124,7 @@ func (l *Limiter) Peek(ctx context.Context, key string, options ...CallOption) (
 			return Verdict{}, err
 		}
 		if answered {
-			found, err := ofReply(replies[0].value, l.engine.specs)
+			found, err := ofReply(replies[0].value, l.engine.specs, settings.cost)
 			return found.verdict, err
 		}
 	}

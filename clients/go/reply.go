@@ -11,7 +11,7 @@ type answer struct {
 	verdict  Verdict
 	resetsMS []float64
 	blocked  bool
-	bannedMS float64
+	bannedMS *float64 // nil: not told
 	callers  *int64   // nil: not told
 }
 
@@ -60,8 +60,9 @@ func numbers(reply any, count int) ([]int64, error) {
 	return found, nil
 }
 
-// ofReply reads what weir answers with FULL or HEADERS; known are the limits that were asked, nil if they are a policy's.
-func ofReply(reply any, known []core.Spec) (answer, error) {
+// ofReply reads what weir answers with FULL or HEADERS to a request of that cost; known are the limits that were asked, nil if
+// they are a policy's.
+func ofReply(reply any, known []core.Spec, cost core.Cost) (answer, error) {
 	full, err := mapping(reply)
 	if err != nil {
 		return answer{}, err
@@ -100,14 +101,25 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 		verdict.Limit, verdict.Remaining, verdict.ResetAfter = chosen.Limit, chosen.Remaining, chosen.ResetAfter
 	}
 	made.verdict, made.blocked = verdict, len(limits) == 0 && !verdict.Allowed
-	if verdict.Banned {
-		made.bannedMS = max(0, float64(number(full["retry_ms"])))
-	}
+	made.bannedMS = bannedMS(verdict, float64(number(full["retry_ms"])), cost)
 	if callers, told := full["callers"]; told {
 		count := number(callers)
 		made.callers = &count
 	}
 	return made, nil
+}
+
+// bannedMS is for how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell
+// when the ban ends.
+func bannedMS(verdict Verdict, retryMS float64, cost core.Cost) *float64 {
+	told, found := cost.Asks(), 0.0
+	if verdict.Banned && !verdict.Allowed {
+		told, found = retryMS >= 0, retryMS
+	}
+	if !told {
+		return nil
+	}
+	return &found
 }
 
 func fieldsOf(reply any) (map[string]string, error) {

@@ -193,7 +193,7 @@ export class Engine {
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
   learn(key: string, reply: unknown, cost: Cost): Verdict {
-    const { verdict, resetsMs, blocked, bannedMs, callers } = answerOf(reply, this.specs);
+    const { verdict, resetsMs, blocked, bannedMs, callers } = answerOf(reply, this.specs, cost);
     const granted = typeof cost === 'number' ? verdict.granted : cost;
     this.#asked += 1;
     this.core.answered(key, performance.now(), verdict.allowed ? granted : 0, {

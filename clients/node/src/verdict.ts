@@ -1,7 +1,8 @@
 /** What a limiter says: verdicts, limit by limit, and the HTTP fields made of them. */
 
 import { kNever } from './core/local.js';
-import type { Decision } from './core/mirror.js';
+import { asks } from './core/mirror.js';
+import type { Cost, Decision } from './core/mirror.js';
 import { specsOfAnswer } from './core/specs.js';
 import type { AnsweredLimit, Specs } from './core/specs.js';
 import { mapOf } from './replies.js';
@@ -138,12 +139,15 @@ export interface Answer {
   readonly verdict: Verdict;
   readonly resetsMs: readonly number[];
   readonly blocked: boolean;
-  readonly bannedMs: number;
+  readonly bannedMs: number | undefined; // undefined: not told
   readonly callers: number | undefined;
 }
 
-/** Of a map that weir answered with FULL or HEADERS; `known` are the limits that were asked, if they are. */
-export function answerOf(reply: unknown, known: Specs | null): Answer {
+/**
+ * Of a map that weir answered with FULL or HEADERS to a request of that cost; `known` are the limits that were asked, if
+ * they are.
+ */
+export function answerOf(reply: unknown, known: Specs | null, cost: Cost): Answer {
   const full = mapOf(reply);
   const limits = (full['limits'] as unknown[]).map((limit) => mapOf(limit) as unknown as AnsweredLimit);
   const fields = (full['headers'] ? mapOf(full['headers']) : {}) as Record<string, string>;
@@ -156,8 +160,17 @@ export function answerOf(reply: unknown, known: Specs | null): Answer {
     id: (full['hold'] ?? full['lease']) as number | null, banned: Boolean(full['banned']), source: 'weir',
     specs: known ?? specsOfAnswer(limits, fields['RateLimit-Policy'] ?? ''), fields });
   return { verdict, resetsMs: limits.map((limit) => limit.reset_ms), blocked: !limits.length && !allowed,
-    bannedMs: verdict.banned ? Math.max(0, full['retry_ms'] as number) : 0,
+    bannedMs: bannedMsOf(verdict, full['retry_ms'] as number, cost),
     callers: full['callers'] as number | undefined };
+}
+
+/**
+ * For how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell when the
+ * ban ends.
+ */
+function bannedMsOf(verdict: Verdict, retryMs: number, cost: Cost): number | undefined {
+  if (verdict.allowed || !verdict.banned) return asks(cost) ? 0 : undefined;
+  return retryMs < 0 ? undefined : retryMs;
 }
 
 /** FULL does not name the deciding limit: the one with the least left, of a denial that which needs longest. */

@@ -90,7 +90,7 @@ def peek(engine: Engine, key: str, cost: Cost = 1) -> Generator[Effect, Any, Ver
     if asks:
         replies = yield from engine.ask((("RL.PEEK", key, *engine.words, "COST", cost_word(cost), "HEADERS"),), end)
         if replies is not None:
-            return verdicts.of_reply(replies[-1], engine.specs).verdict
+            return verdicts.of_reply(replies[-1], engine.specs, cost).verdict
     return engine.decide(key, cost, charge=False)
 
 

@@ -174,7 +174,7 @@ class Engine:
 
     def learn(self, key: str, reply: Any, cost: Cost) -> Verdict:
         """The verdict of a reply with FULL, and the mirror charged with what it grants."""
-        answer = verdicts.of_reply(reply, self.specs)
+        answer = verdicts.of_reply(reply, self.specs, cost)
         granted: Cost = answer.verdict.granted if isinstance(cost, int) else cost
         with self.lock:
             self._asked += 1

@@ -83,7 +83,7 @@ def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
     for engine, _, _ in parts[1:]:  # the first one knows
         engine.replied()
     full = verdicts.mapping(replies[-1])
-    each = tuple(engine.learn(key, reply, cost if full["allowed"] else 0)
+    each = tuple(engine.learn(key, reply, cost)
                  for (engine, key, cost), reply in zip(parts, full["keys"]))
     return Verdicts(bool(full["allowed"]), full["index"], each)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .core.local import NEVER
-from .core.mirror import Decision
+from .core.mirror import Decision, asks
 from .core.specs import Spec, Specs, from_answer
 
 CLOSED_RETRY_S = 1.0
@@ -112,12 +112,13 @@ class Answer:
     verdict: Verdict
     resets_ms: tuple[float, ...]
     blocked: bool
-    banned_ms: float
+    banned_ms: float | None  # None: not told
     callers: int | None
 
 
-def of_reply(reply: Any, known: Specs | None) -> Answer:
-    """Of a map that weir answered with FULL or HEADERS; `known` are the limits that were asked, if they are."""
+def of_reply(reply: Any, known: Specs | None, cost: int | Sequence[int]) -> Answer:
+    """Of a map that weir answered with FULL or HEADERS to a request of that cost; `known` are the limits that were asked,
+    if they are."""
     full = mapping(reply)
     limits = [mapping(limit) for limit in full["limits"]]
     fields = mapping(full["headers"]) if full.get("headers") else {}
@@ -130,9 +131,16 @@ def of_reply(reply: Any, known: Specs | None) -> Answer:
         allowed, chosen.limit if chosen else -1, chosen.remaining if chosen else -1, seconds(full["retry_ms"]),
         chosen.reset_after if chosen else 0.0, full["policy"], states, full["granted"],
         full["lease"] if full.get("hold") is None else full["hold"], bool(full["banned"]), "weir", specs, fields)
-    banned_ms = max(0.0, full["retry_ms"]) if verdict.banned else 0.0
-    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed, banned_ms,
-                  full.get("callers"))
+    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed,
+                  _banned_ms(verdict, full["retry_ms"], cost), full.get("callers"))
+
+
+def _banned_ms(verdict: Verdict, retry_ms: float, cost: int | Sequence[int]) -> float | None:
+    """For how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell when
+    the ban ends."""
+    if verdict.allowed or not verdict.banned:
+        return 0.0 if asks(cost) else None
+    return None if retry_ms < 0 else float(retry_ms)
 
 
 def _deciding(states: Sequence[LimitState], allowed: bool) -> LimitState | None:

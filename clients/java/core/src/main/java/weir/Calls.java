@@ -104,7 +104,7 @@ final class Calls {
     }
     Command command = engine.command("RL.PEEK", key, "COST", cost.toString(), "HEADERS");
     return engine.ask(List.of(command), endNs).thenApply(replies ->
-        replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies)));
+        replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies), cost));
   }
 
   /** Waits in weir; while it is away, here. Who cancels the future gives up the turn. */

@@ -251,7 +251,7 @@ final class Engine {
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
   Verdict learn(String key, Object reply, Cost cost) {
-    Replies.Full full = Replies.full(reply, core.given());
+    Replies.Full full = Replies.full(reply, core.given(), cost);
     Verdict verdict = full.verdict();
     Cost granted = !verdict.allowed() ? new Cost(0) : cost.isOne() ? new Cost(verdict.granted()) : cost;
     synchronized (this) {
@@ -261,8 +261,8 @@ final class Engine {
     return verdict;
   }
 
-  Verdict peeked(Object reply) {
-    return Replies.full(reply, core.given()).verdict();
+  Verdict peeked(Object reply, Cost cost) {
+    return Replies.full(reply, core.given(), cost).verdict();
   }
 
   /** A verdict without weir. */
