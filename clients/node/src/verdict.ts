@@ -4,7 +4,8 @@ import { kNever } from './core/local.js';
 import { asks } from './core/mirror.js';
 import type { Cost, Decision } from './core/mirror.js';
 import { specsOfAnswer } from './core/specs.js';
-import type { AnsweredLimit, Specs } from './core/specs.js';
+import type { AnsweredLimit, Spec, Specs } from './core/specs.js';
+import { namesOf } from './names.js';
 import { mapOf } from './replies.js';
 
 const kClosedRetryMs = 1000;
@@ -97,11 +98,17 @@ export class Verdict {
     return found;
   }
 
+  /** The names of the limits in the HTTP fields, as weir gives them: what AS says, else the policy, or `default`. */
+  itemNames(): string[] {
+    return namesOf(this.limits.map(({ name }) => name), this.policy);
+  }
+
   #made(): Record<string, string> {
     if (!this.limits.length) return {};
-    const counts = new Map(this.#specs.map((spec) => [spec.name, Math.trunc(spec.count)]));
-    return { RateLimit: this.limits.map(item).join(', '),
-      'RateLimit-Policy': this.limits.map((limit) => policyItem(limit, counts.get(limit.name))).join(', ') };
+    const names = this.itemNames();
+    const specs = this.#specs.length === this.limits.length ? this.#specs : [];
+    return { RateLimit: this.limits.map((limit, index) => item(names[index]!, limit)).join(', '),
+      'RateLimit-Policy': this.limits.map((limit, index) => policyItem(names[index]!, limit, specs[index])).join(', ') };
   }
 }
 
@@ -109,14 +116,15 @@ function seconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }
 
-function item(limit: LimitState): string {
+function item(name: string, limit: LimitState): string {
   const end = limit.resetAfterMs === null ? '' : `;t=${seconds(limit.resetAfterMs)}`;
-  return `"${limit.name}";r=${Math.max(0, limit.remaining)}${end}`;
+  return `"${name}";r=${Math.max(0, limit.remaining)}${end}`;
 }
 
-function policyItem(limit: LimitState, count = limit.limit): string {
+function policyItem(name: string, limit: LimitState, spec: Spec | undefined): string {
+  const count = spec ? Math.trunc(spec.count) : limit.limit;
   const isWhole = limit.windowMs >= 1000 && limit.windowMs % 1000 === 0;
-  return `"${limit.name}";q=${count}${isWhole ? `;w=${limit.windowMs / 1000}` : ''}`;
+  return `"${name}";q=${count}${isWhole ? `;w=${limit.windowMs / 1000}` : ''}`;
 }
 
 /** A lease or a hold was denied; `verdict` says for how long. */

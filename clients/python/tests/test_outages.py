@@ -159,7 +159,7 @@ class Outages(unittest.TestCase):
         self.assertEqual({mode: verdict.allowed for mode, verdict in verdicts.items()},
                          {"local": True, "strict": False, "open": True, "closed": False})
         self.assertIn("Retry-After", verdicts["closed"].headers())
-        self.assertEqual(verdicts["local"].headers()["RateLimit-Policy"], '"fixed0";q=1000;w=3600')
+        self.assertEqual(verdicts["local"].headers()["RateLimit-Policy"], '"default";q=1000;w=3600')
 
     def test_other_calls_while_away(self):
         calls = self.calls(limits="FIXED 20/1h", deadline=PATIENT_S)

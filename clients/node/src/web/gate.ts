@@ -70,7 +70,7 @@ export class Gate {
 const kByAddress = byAddress();
 
 function denialOf(verdict: Verdict, cost: number, headers: Record<string, string>): Denial {
-  const violated = verdict.limits.filter((limit) => limit.remaining < cost).map((limit) => limit.name);
+  const violated = verdict.itemNames().filter((_, index) => verdict.limits[index]!.remaining < cost);
   return { status: kStatus, headers: { ...headers, 'Content-Type': 'application/problem+json' },
     body: { type: kProblem, title: kTitle, status: kStatus, 'violated-policies': violated } };
 }

@@ -216,7 +216,7 @@ export function outages(library) {
     assert.deepEqual(Object.values(verdicts).map(({ allowed, source }) => [allowed, source]),
       [[true, 'local'], [false, 'local'], [true, 'open'], [false, 'closed']]);
     assert.equal(verdicts.closed.headers()['Retry-After'], '1');
-    assert.equal(verdicts.local.headers()['RateLimit-Policy'], '"fixed0";q=1000;w=3600');
+    assert.equal(verdicts.local.headers()['RateLimit-Policy'], '"default";q=1000;w=3600');
   });
 
   test('other calls while away', async (t) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 from .core.local import NEVER
 from .core.mirror import Decision, asks
-from .core.specs import Spec, Specs, from_answer
+from .core.specs import KINDS, Spec, Specs, from_answer
 
 CLOSED_RETRY_S = 1.0
 
@@ -67,20 +68,43 @@ class Verdict:
     def _fields(self) -> dict[str, str]:
         if not self.limits:
             return {}
-        counts = {spec.name: spec for spec in self.specs}
-        return {"RateLimit": ", ".join(_item(limit) for limit in self.limits),
-                "RateLimit-Policy": ", ".join(_policy(limit, counts.get(limit.name)) for limit in self.limits)}
+        names = self.item_names()
+        specs = self.specs if len(self.specs) == len(self.limits) else [None] * len(self.limits)
+        return {"RateLimit": ", ".join(map(_item, names, self.limits)),
+                "RateLimit-Policy": ", ".join(map(_policy, names, self.limits, specs))}
+
+    def item_names(self) -> list[str]:
+        """The names of the limits in the HTTP fields, as weir gives them: what AS says, else the policy, or "default"."""
+        given = [limit.name for limit in self.limits]
+        names: dict[int, str] = {}
+        unnamed = "default" if self.policy is None else _plain(self.policy)
+        for index in sorted(range(len(given)), key=lambda index: _is_unnamed(given[index], index)):
+            wanted = unnamed if _is_unnamed(given[index], index) else given[index]
+            numbered = (f"{wanted}-{number}" for number in itertools.count(2))
+            names[index] = next(name for name in itertools.chain([wanted], numbered) if name not in names.values())
+        return [names[index] for index in range(len(given))]
 
 
-def _item(limit: LimitState) -> str:
+def _is_unnamed(name: str, index: int) -> bool:
+    """Whether a limit has the name that FULL gives it where AS gives it none: its algorithm and its place."""
+    return any(name == f"{algorithm.lower()}{index}" for algorithm in KINDS)
+
+
+def _plain(text: str) -> str:
+    """A string of structured fields, whose characters all stand for themselves."""
+    return "".join(chr(byte) if 0x20 <= byte < 0x7f and byte not in b'"\\%' else f"%{byte:02X}"
+                   for byte in text.encode("utf-8", "surrogateescape"))
+
+
+def _item(name: str, limit: LimitState) -> str:
     end = "" if limit.reset_after is None else f";t={math.ceil(limit.reset_after)}"
-    return f'"{limit.name}";r={max(0, limit.remaining)}{end}'
+    return f'"{name}";r={max(0, limit.remaining)}{end}'
 
 
-def _policy(limit: LimitState, spec: Spec | None) -> str:
+def _policy(name: str, limit: LimitState, spec: Spec | None) -> str:
     count = int(spec.count) if spec else limit.limit
     window = f";w={int(limit.window)}" if limit.window >= 1 and limit.window == int(limit.window) else ""
-    return f'"{limit.name}";q={count}{window}'
+    return f'"{name}";q={count}{window}'
 
 
 class Denied(Exception):

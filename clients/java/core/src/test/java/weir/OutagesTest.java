@@ -239,7 +239,7 @@ class OutagesTest {
     assertTrue(verdicts.get(Away.OPEN).allowed());
     assertFalse(verdicts.get(Away.CLOSED).allowed());
     assertTrue(verdicts.get(Away.CLOSED).headers().containsKey("Retry-After"));
-    assertEquals("\"fixed0\";q=1000;w=3600", verdicts.get(Away.LOCAL).headers().get("RateLimit-Policy"));
+    assertEquals("\"default\";q=1000;w=3600", verdicts.get(Away.LOCAL).headers().get("RateLimit-Policy"));
   }
 
   @Test
