@@ -42,6 +42,9 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
                                                             const algorithms::Zones& zones,
                                                             int64_t most);
 
+// Finds the line of a policy; null: there is none.
+const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_view name);
+
 // What reading does to a policy. As in RL.POLICY SET's words; "" where there is none.
 struct PolicyEdit {
   std::string name;
