@@ -31,6 +31,8 @@ struct Stats {
   uint64_t http_requests = 0;  // of http-port and http-tls-port
   uint64_t http_failed = 0;    // of them, answered a status of 500 or above
   uint64_t gate_errors = 0;    // questions to the gate that got no verdict
+  uint64_t grpc_requests = 0;  // calls of grpc-port and grpc-tls-port
+  uint64_t grpc_failed = 0;    // of them, answered another status than OK
   uint64_t turns = 0;          // committed with changes
   uint64_t turns_failed = 0;
   uint64_t turns_run = 0;  // in which a session had something to say, changes or not
