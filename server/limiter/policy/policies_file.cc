@@ -8,6 +8,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "server/config/config_words.h"
+#include "server/limiter/policy/descriptor_rule_lines.h"
 #include "server/limiter/policy/file_lines.h"
 #include "server/limiter/policy/policy_history.h"
 #include "server/limiter/policy/policy_words.h"
@@ -29,7 +30,8 @@ Result<PolicyLine, std::string> parse_line(std::string_view line, const algorith
   const auto words = split_words(line);
   if (!words) return "quotes are not closed, or not followed by a blank";
   if (!equals_ignoring_case((*words)[0], "policy")) {
-    return "expected 'policy name limits', got '" + algorithms::shown((*words)[0]) + "'";
+    return "expected 'policy name limits' or 'rls domain entries POLICY name', got '" +
+           algorithms::shown((*words)[0]) + "'";
   }
   if (words->size() < 3) return "policy takes a name and limits, UNLIMITED or BLOCKED";
   const std::string& name = (*words)[1];
@@ -87,6 +89,7 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
   LineErrors errors;
   FileLines lines_of_file(text, place);
   while (lines_of_file.next()) {
+    if (is_descriptor_rule(lines_of_file.line())) continue;
     const std::string at = lines_of_file.at();
     auto parsed = parse_line(lines_of_file.line(), zones);
     if (!parsed) {

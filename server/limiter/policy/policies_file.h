@@ -4,6 +4,7 @@
 //     policy free 100/1m BURST 20
 //     policy "big customers" TOKENBUCKET 10000/1m SHADOW
 //
+// Lines that begin with `rls` are rules for descriptors (descriptor_rule_lines.h), and passed over.
 // Words are split and quoted as in weir.conf; blank lines and lines that begin with # say nothing.
 //
 // The file owns the policies that it names. Reading it makes them what it says, whatever was set by
