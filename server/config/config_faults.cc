@@ -70,6 +70,10 @@ std::vector<std::string> config_faults(const Config& config, int64_t memory_byte
         "nothing to listen on: port, tls-port, http-port, http-tls-port, grpc-port and "
         "grpc-tls-port are 0, and unixsocket is not set");
   find_equal_ports(config, &faults);
+  const bool has_grpc = config.grpc_port != 0 || config.grpc_tls_port != 0;
+  if (has_grpc && config.policies_file.empty())
+    faults.emplace_back(
+        "grpc-port is set, and policies-file, which has its rules, is not: every call is refused");
   if (config.maxmemory > memory_bytes) {
     faults.push_back("maxmemory is " + std::to_string(config.maxmemory) + " bytes, more than the " +
                      std::to_string(memory_bytes) + " that this process may have");

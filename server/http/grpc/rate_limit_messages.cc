@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kDomain = 1;
 constexpr uint32_t kDescriptors = 2;
 constexpr uint32_t kHits = 3;
-// Of RateLimitDescriptor, its Entry, its RateLimitOverride, and of UInt64Value.
+// Of RateLimitDescriptor, its Entry, its RateLimitOverride, and of UInt32Value and UInt64Value.
 constexpr uint32_t kEntries = 1;
 constexpr uint32_t kLimit = 2;
 constexpr uint32_t kHitsOfDescriptor = 3;
@@ -19,6 +19,7 @@ constexpr uint32_t kEntryName = 1;
 constexpr uint32_t kEntryValue = 2;
 constexpr uint32_t kOverrideRequests = 1;
 constexpr uint32_t kOverrideUnit = 2;
+constexpr uint32_t kOverrideMultiplier = 3;
 constexpr uint32_t kWrapped = 1;
 // Of RateLimitResponse, DescriptorStatus, RateLimit, Duration and HeaderValue.
 constexpr uint32_t kOverallCode = 1;
@@ -31,6 +32,7 @@ constexpr uint32_t kStatusReset = 4;
 constexpr uint32_t kLimitRequests = 1;
 constexpr uint32_t kLimitUnit = 2;
 constexpr uint32_t kLimitName = 3;
+constexpr uint32_t kLimitMultiplier = 4;
 constexpr uint32_t kDurationSeconds = 1;
 constexpr uint32_t kDurationNanoseconds = 2;
 constexpr uint32_t kHeaderName = 1;
@@ -47,6 +49,15 @@ bool read_entry(std::string_view message, DescriptorEntry* entry) {
   return reader.ok();
 }
 
+bool read_wrapped(std::string_view message, std::optional<uint64_t>* number) {
+  if (!*number) *number = 0;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_number(kWrapped)) *number = reader.number();
+  }
+  return reader.ok();
+}
+
 bool read_override(std::string_view message, std::optional<LimitOverride>* limit) {
   if (!*limit) limit->emplace();
   WireReader reader(message);
@@ -54,15 +65,10 @@ bool read_override(std::string_view message, std::optional<LimitOverride>* limit
     if (reader.is_number(kOverrideRequests))
       (*limit)->requests = static_cast<uint32_t>(reader.number());
     if (reader.is_number(kOverrideUnit)) (*limit)->unit = reader.number();
-  }
-  return reader.ok();
-}
-
-bool read_wrapped(std::string_view message, std::optional<uint64_t>* number) {
-  if (!*number) *number = 0;
-  WireReader reader(message);
-  while (reader.next()) {
-    if (reader.is_number(kWrapped)) *number = reader.number();
+    if (!reader.is_bytes(kOverrideMultiplier)) continue;
+    std::optional<uint64_t> multiplier;
+    if (!read_wrapped(reader.bytes(), &multiplier)) return false;
+    (*limit)->multiplier = static_cast<uint32_t>(*multiplier);
   }
   return reader.ok();
 }
@@ -89,6 +95,11 @@ std::string written_limit(const CurrentLimit& limit) {
   writer.number(kLimitRequests, limit.requests);
   writer.number(kLimitUnit, static_cast<uint64_t>(limit.unit));
   writer.text(kLimitName, limit.name);
+  if (limit.multiplier != 1) {
+    WireWriter wrapped;
+    wrapped.number(kWrapped, limit.multiplier);
+    writer.message(kLimitMultiplier, wrapped.bytes());
+  }
   return writer.bytes();
 }
 

@@ -20,7 +20,8 @@ namespace weir::server::grpc {
 // A request has no more; what proxies send has a handful.
 inline constexpr size_t kDescriptorsMax = 64;
 
-// The numbers are on the wire. DO NOT CHANGE.
+// The numbers are on the wire. DO NOT CHANGE. There is one more, of a week, which is not used: an
+// Envoy that does not know it would end by it.
 enum class Unit : uint8_t {
   kUnknown = 0,
   kSecond = 1,
@@ -29,13 +30,13 @@ enum class Unit : uint8_t {
   kDay = 4,
   kMonth = 5,
   kYear = 6,
-  kWeek = 7,
 };
 enum class Verdict : uint8_t { kOk = 1, kOverLimit = 2 };
 
 struct LimitOverride {
-  uint32_t requests = 0;  // in a unit
-  uint64_t unit = 0;      // a Unit, or a number that none has
+  uint32_t requests = 0;    // in a period of
+  uint64_t multiplier = 1;  // so many
+  uint64_t unit = 0;        // of a Unit, or of a number that none has
 };
 
 struct Descriptor {
@@ -59,6 +60,7 @@ struct CurrentLimit {
   std::string name = {};
   uint32_t requests = 0;
   Unit unit = Unit::kUnknown;
+  uint32_t multiplier = 1;  // of the unit; before it was there, proxies took it for 1
 };
 
 struct DescriptorStatus {

@@ -18,6 +18,7 @@ struct AskedDescriptor {
   std::optional<uint64_t> hits = {};
   bool gives_back = false;
   std::optional<std::pair<uint32_t, Unit>> limit = {};
+  uint32_t multiplier = 0;  // of the limit's unit; 0: it is not told
 };
 
 inline std::string request_bytes(std::string_view domain,
@@ -37,6 +38,9 @@ inline std::string request_bytes(std::string_view domain,
       WireWriter limit;
       limit.number(1, asked.limit->first);
       limit.number(2, static_cast<uint64_t>(asked.limit->second));
+      WireWriter multiplier;
+      multiplier.number(1, asked.multiplier);
+      if (asked.multiplier > 0) limit.message(3, multiplier.bytes());
       descriptor.message(2, limit.bytes());
     }
     if (asked.hits) {
@@ -65,7 +69,8 @@ inline uint64_t number_in(std::string_view message, std::vector<uint32_t> fields
 }
 
 // "OVER: OK 5/2 left 3 in 60s; OVER ..., ratelimit=...": of each descriptor its verdict, and where
-// it has a limit requests/unit, what is left, and the seconds until it is full.
+// it has a limit requests/unit, or requests/multiplier*unit, what is left, and the seconds until it
+// is full.
 inline std::string response_text(std::string_view response) {
   const auto verdict = [](uint64_t code) { return code == 1 ? "OK" : code == 2 ? "OVER" : "?"; };
   std::string text = verdict(number_in(response, {1}));
@@ -78,9 +83,11 @@ inline std::string response_text(std::string_view response) {
       between = "; ";
       const uint64_t requests = number_in(status, {2, 1});
       const uint64_t unit = number_in(status, {2, 2});
+      const uint64_t multiplier = number_in(status, {2, 4, 1});
       if (requests + unit > 0)
-        text += " " + std::to_string(requests) + "/" + std::to_string(unit) + " left " +
-                std::to_string(number_in(status, {3})) + " in " +
+        text += " " + std::to_string(requests) + "/" +
+                (multiplier == 0 ? "" : std::to_string(multiplier) + "*") + std::to_string(unit) +
+                " left " + std::to_string(number_in(status, {3})) + " in " +
                 std::to_string(number_in(status, {4, 1})) + "s";
     }
     if (reader.is_bytes(3)) {
