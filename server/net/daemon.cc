@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/http/conversation.h"
+#include "server/http/grpc/conversation.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -39,6 +40,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 }),
       http_clients_(server, http::of_requests(server)),
       metrics_clients_(server, http::of_metrics),
+      grpc_clients_(server, http::of_calls(server)),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -70,6 +72,7 @@ int Daemon::run() {
       server_.tick();
       http_clients_.end_overdue();
       metrics_clients_.end_overdue();
+      grpc_clients_.end_overdue();
       service_manager_.alive();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
@@ -243,6 +246,7 @@ void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
+  if (speaks_grpc(peer.type)) return begin_grpc(std::move(stream), std::move(peer));
   if (speaks_http(peer.type)) return begin_http(std::move(stream), std::move(peer));
   const auto session = server_.connect(std::move(peer));
   if (!session) {
@@ -257,12 +261,7 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const http::ListenerKind listener =
       is_metrics ? http::ListenerKind::kMetrics : http::ListenerKind::kRequests;
   http::Clients& clients = is_metrics ? metrics_clients_ : http_clients_;
-  auto session = server_.connect(std::move(peer));
-  if (session && !clients.make_room()) {
-    ++server_.report().stats.connections_rejected;
-    server_.disconnect(*session);
-    session = std::string("-ERR max number of clients reached\r\n");
-  }
+  const auto session = connect_http(std::move(peer), &clients);
   if (session) {
     return Connection::open(
         std::move(stream), *session, this, &poller_,
@@ -272,6 +271,22 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const std::string_view why = trimmed(session.error(), "-\r\n");
   http::write(http::error_answer(why), false, false, &answer);
   (void)stream->send(answer);
+}
+
+Result<Session*, std::string> Daemon::connect_http(Peer peer, http::Clients* clients) {
+  auto session = server_.connect(std::move(peer));
+  if (!session || clients->make_room()) return session;
+  ++server_.report().stats.connections_rejected;
+  server_.disconnect(*session);
+  return std::string("-ERR max number of clients reached\r\n");
+}
+
+// Who is not let in sees its connection end: that is what a client of gRPC knows how to take.
+void Daemon::begin_grpc(std::unique_ptr<ByteStream> stream, Peer peer) {
+  const auto session = connect_http(std::move(peer), &grpc_clients_);
+  if (!session) return;
+  Connection::open(std::move(stream), *session, this, &poller_,
+                   std::make_unique<grpc::Conversation>(&server_, *session, &grpc_clients_));
 }
 
 void Daemon::wait_for_tick() {

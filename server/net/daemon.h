@@ -79,6 +79,9 @@ class Daemon : private ConnectionOwner {
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_session(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_http(std::unique_ptr<ByteStream> stream, Peer peer);
+  // Begins the session of a client of HTTP, if there is room for one more among them.
+  Result<Session*, std::string> connect_http(Peer peer, http::Clients* clients);
+  void begin_grpc(std::unique_ptr<ByteStream> stream, Peer peer);
   bool run_handlers();
   void wait();
   void turn();
@@ -97,6 +100,7 @@ class Daemon : private ConnectionOwner {
   Listener listener_;
   http::Clients http_clients_;
   http::Clients metrics_clients_;
+  http::Clients grpc_clients_;
   Poller poller_;
   Handshakes handshakes_;
   LogWatch log_watch_;

@@ -85,9 +85,14 @@ Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
   return shares;
 }
 
-// The costs count the limits of all keys, in order.
+// The costs count the limits of all keys, in order, or the keys.
 Result<void, std::string> check_shares(const LimiterRequest& request,
                                        const std::vector<Share>& shares) {
+  if (!request.key_costs.empty()) {
+    if (request.key_costs.size() == shares.size()) return {};
+    return "ERR KEYCOSTS must be one number for each of the " + std::to_string(shares.size()) +
+           " keys, got " + std::to_string(request.key_costs.size());
+  }
   std::vector<Limit> all;
   for (const Share& share : shares) {
     all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
@@ -96,10 +101,14 @@ Result<void, std::string> check_shares(const LimiterRequest& request,
   return check_fit(request, all);
 }
 
-LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t first) {
+// `first` of its limits among those of all keys.
+LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t key,
+                              size_t first) {
   LimiterRequest part;
   part.policy = share.policy;
-  if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
+  if (!whole.key_costs.empty()) {
+    part.costs = {whole.key_costs[key]};
+  } else if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
     part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
   } else {
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
@@ -130,7 +139,7 @@ Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
     if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
       return reply_error(call, room.error());
     }
-    parts.push_back({std::move(*limiter), request_of_key(request, share, first)});
+    parts.push_back({std::move(*limiter), request_of_key(request, share, i, first)});
     first += share.limits.limits.size();
   }
   return parts;

@@ -80,7 +80,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max loop_held "
      "loop_held_ms loop_held_last loop_held_last_ms loop_held_longest loop_held_longest_ms "
      "clock_lead_ms clock_accepted_ms cross_slot_refusals would_cross_slots clock_differs "
-     "http_requests http_requests_failed gate_errors "
+     "http_requests http_requests_failed gate_errors grpc_requests grpc_requests_failed "
+     "rls_over_limit rls_descriptors_unruled "
      "tls_handshakes tls_handshakes_resumed tls_handshakes_failed tls_handshakes_pending"},
     {"Limiter",
      "verdicts allowed denied banned shadow_allowed shadow_denied repeated_ids bans "
