@@ -24,11 +24,16 @@ export const show = (id, ...children) => $(id).replaceChildren(...children.flat(
 
 // Replaces an element's children, unless they would be the same: what a person has marked or is
 // about to press stays where it is.
-export function update(id, ...children) {
-  const now = $(id).childNodes;
-  const fresh = children.flat(Infinity).filter((child) => child !== null);
+export function update(place, ...children) {
+  const element = typeof place === "string" ? $(place) : place;
+  const now = element.childNodes;
+  const fresh = children.flat(Infinity).filter((child) => child !== null && child !== undefined);
   if (now.length === fresh.length && fresh.every((child, i) => now[i].isEqualNode(child))) return;
-  $(id).replaceChildren(...fresh);
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  element.replaceChildren(...fresh);
+  // Who goes through a table by keyboard stays at the same name, wherever that has gone.
+  if (focused !== null) [...element.querySelectorAll(focused.tagName)]
+    .find((each) => each.textContent === focused.textContent)?.focus({preventScroll: true});
 }
 
 // Rows of cells; a cell is text, an element, or {number: text}.

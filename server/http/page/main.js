@@ -1,39 +1,38 @@
 // The page: every two seconds it reads the metrics, asks for what names keys, and draws.
 import {$, facts, h, show, table, update} from "./dom.js";
+import * as actions from "./actions.js";
 import {ask, loggedIn, logIn, logOut, metrics, readiness} from "./api.js";
+import * as banners from "./banners.js";
+import * as causes from "./causes.js";
 import {lines, widthOf} from "./charts.js";
 import {bytes, count, duration, instant, percent, text} from "./format.js";
 import * as history from "./history.js";
 import * as key from "./key.js";
 import * as policies from "./policies.js";
+import * as shard from "./shard.js";
 
 const EVERY_MS = 2000;
 const CLIENTS_SHOWN_MAX = 200;
-// What is called a storm: so many denials a second, and such a share of all verdicts.
-const STORM_RATE = 10, STORM_SHARE = 0.5;
 
 const now = (name, labels) => history.value(history.latest(), name, labels);
 const database = () => String(Math.max(0, Number($("database").value) || 0));
 const pill = (id, said, mood) => { $(id).textContent = said; $(id).className = `pill ${mood}`; $(id).hidden = said === ""; };
 
-function drawHead(unready) {
+const openKey = (name) => { key.open(name, database()); $("key-view").scrollIntoView({block: "center"}); };
+
+function drawHead({standby, unready}) {
   const version = history.latest().get("weir_build_info")?.[0]?.labels.version ?? "";
   $("instance").textContent = `${version} at ${location.host}`;
-  document.title = `${unready === "" ? "" : "(!) "}weir ${location.host}`;
-  pill("state", unready === "" ? "serves writes" : "no writes", unready === "" ? "good" : "bad");
-  const limiting = history.latest().get("weir_limiting_info")?.[0]?.labels.limiting ?? "on";
+  if (unready !== "") pill("state", standby ? "standby, stopped" : "no writes", "bad");
+  else pill("state", standby ? "standby" : "serves writes", standby ? "" : "good");
+  const limiting = causes.limiting();
   pill("limiting", limiting === "on" ? "" : `limiting: ${limiting}`, "warn");
 }
 
-function drawBanner(unready) {
-  const denied = history.rate("weir_verdicts_total", {outcome: "denied"});
-  const allowed = history.rate("weir_verdicts_total", {outcome: "allowed"});
-  const storms = denied >= STORM_RATE && denied >= STORM_SHARE * (denied + allowed);
-  const said = [];
-  if (unready !== "") said.push(`Commands that write are not served: ${unready}`);
-  if (storms) said.push(`Denial storm: ${count(denied)} of ${count(denied + allowed)} requests a second are denied.`);
-  $("banner").hidden = said.length === 0;
-  $("banner").textContent = said.join(" ");
+function drawBanners(state) {
+  const all = causes.banners(state, shard.primary(), login, openKey);
+  document.title = `${all.some((each) => each.mood !== "note") ? "(!) " : ""}weir ${location.host}`;
+  banners.draw(all);
 }
 
 function drawTiles() {
@@ -130,28 +129,40 @@ function drawSlowLog(reply) {
 // What names keys and clients is for users who may see them.
 async function drawQuestions() {
   const few = now("weir_connected_clients") <= CLIENTS_SHOWN_MAX;
+  const storm = causes.storms() ? causes.questions() : {policy: null, asked: []};
   const commands = [["SELECT", database()], ["RL.TOP", $("top-by").value, $("top-window").value, "COUNT", "10"],
-    ["SLOWLOG", "GET", "10"]];
+    ["SLOWLOG", "GET", "10"], ...storm.asked];
+  const member = Number.isFinite(now("weir_shard_serves"));
+  if (member) commands.push(["WEIR", "STATUS"]);
   if (few) commands.push(["CLIENT", "LIST"]);
   try {
-    const [selected, top, slow, clients] = await ask(commands);
+    const [selected, top, slow, ...rest] = await ask(commands);
+    const told = rest.splice(0, storm.asked.length);
+    causes.answered(storm.policy, selected.error ? [] : told);
+    shard.answered(member ? rest.shift() : null);
     drawTop(selected.error ? selected : top);
     drawSlowLog(slow);
-    drawClientList(clients);
+    drawClientList(rest[0]);
     await policies.draw(true);
   } catch (error) {
     const said = error.status === 401 ? "Log in to see keys and clients." : error.message;
+    causes.answered(null, []);
+    shard.answered(null);
     for (const id of ["top", "slowlog", "client-list"]) update(id, h("p", {class: "soft"}, said));
     await policies.draw(false);
   }
 }
 
+let heardAt = null;  // when weir last answered
+
 async function step() {
   try {
-    const [sample, unready] = [await metrics(), await readiness()];
+    const [sample, state] = await Promise.all([metrics(), readiness()]);
     history.add(sample);
-    drawHead(unready);
-    drawBanner(unready);
+    heardAt = Date.now();
+    document.body.classList.remove("away");
+    drawHead(state);
+    drawBanners(state);
     drawTiles();
     drawCharts();
     drawStorage();
@@ -159,11 +170,13 @@ async function step() {
   } catch (error) {
     history.interrupt();
     pill("state", error.status === 401 ? "log in" : "no answer", "bad");
-    $("banner").hidden = error.status === 401;
-    $("banner").textContent = `weir does not answer: ${error.message}`;
+    document.body.classList.add("away");
+    const since = heardAt === null ? "" : ` Its last answer was at ${new Date(heardAt).toLocaleTimeString()}; the figures below are of then.`;
+    banners.draw(error.status === 401 ? [] : [{kind: "away", mood: "bad", title: "weir does not answer:", words: `${error.message}.${since}`}]);
     return;
   }
   await drawQuestions();
+  shard.draw(now("weir_shard_serves"), now("weir_members_seen"));
 }
 
 async function run() {
@@ -171,10 +184,15 @@ async function run() {
   setTimeout(run, EVERY_MS);
 }
 
+function login() {
+  $("login-error").textContent = "";
+  $("login").showModal();
+}
+
 function beginLogin() {
   const warns = location.protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(location.host);
   $("login-warning").hidden = !warns;
-  $("login-open").addEventListener("click", () => { $("login-error").textContent = ""; $("login").showModal(); });
+  $("login-open").addEventListener("click", login);
   $("login-cancel").addEventListener("click", () => { $("login-password").value = ""; $("login").close(); });
   $("login").addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -201,5 +219,6 @@ function changed(who) {
 for (const id of ["top-by", "top-window", "database"]) $(id).addEventListener("change", drawQuestions);
 key.begin(database);
 policies.begin();
+actions.begin(step);
 beginLogin();
 run();
