@@ -1,88 +1,18 @@
-"""The page of metrics-port in a real Chromium. WEIR_SCREENSHOTS names a folder for pictures of it."""
+"""The page of metrics-port in a real Chromium: what it shows, to whom, and what it changes."""
 
-import contextlib
 import os
 import re
 import shlex
-import signal
-import subprocess
-import threading
 import time
-import unittest
 from pathlib import Path
 
-import browser
 import harness
-from support import certificates
+from page_fixture import PageTest
 
-SCREENSHOTS = os.environ.get("WEIR_SCREENSHOTS", "")
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
 
 
-@unittest.skipUnless(browser.at_hand(), "chromium is not installed (Debian: chromium, chromium-driver)")
-class Page(harness.ServerTest):
-    def setUp(self):
-        super().setUp()
-        self.http_port = harness.free_port()
-        self.browser = None
-
-    def tearDown(self):
-        if self.browser is not None:
-            self.browser.close()
-        super().tearDown()
-
-    def start(self, *options, **named):
-        named.setdefault("storage", "rocksdb")
-        self.weir = self.server(*options, metrics_port=self.http_port, **named).start()
-        return self.weir
-
-    def browse(self, path="/", host="127.0.0.1"):
-        self.browser = browser.Browser(self.path("chromedriver.log"))
-        self.browser.size(1280, 1000)
-        self.browser.open(f"http://{host}:{self.http_port}{path}")
-        return self.browser
-
-    def shows(self, selector, words):
-        """Answers after how many seconds."""
-        begin = time.monotonic()
-        try:
-            harness.wait_until(lambda: words in self.browser.text(selector), "it is shown")
-        except AssertionError:
-            self.fail(f"{selector} shows {self.browser.text(selector)!r}, not {words!r}; "
-                      f"{self.browser.complaints()}")
-        return time.monotonic() - begin
-
-    def picture(self, name):
-        if SCREENSHOTS:
-            os.makedirs(SCREENSHOTS, exist_ok=True)
-            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
-
-    @contextlib.contextmanager
-    def load(self, *commands, every_s=0.002):
-        """Sends the commands again and again meanwhile."""
-        stop = threading.Event()
-
-        def send():
-            with self.weir.connect() as client:
-                while not stop.is_set():
-                    for command in commands:
-                        client.call(*command)
-                    stop.wait(every_s)
-
-        thread = threading.Thread(target=send)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-
-    def log_in(self, user, password):
-        self.browser.click("#login-open")
-        self.browser.type("#login-user", user)
-        self.browser.type("#login-password", password)
-        self.browser.click("#login-go")
-
+class Page(PageTest):
     def test_an_empty_server(self):
         self.start()
         self.browse()
@@ -91,7 +21,12 @@ class Page(harness.ServerTest):
         self.shows("#top", "Nothing was counted")
         self.shows("#slowlog", "No command was slow.")
         self.shows("#policies", "There is no policy yet.")
-        self.shows("#client-list", "http")
+        self.shows("#client-list", "Nobody beside this page")
+        tile = "[...document.querySelectorAll('.tile')].find((each) => each.innerText.includes('clients'))"
+        self.assertEqual(self.browser.run(f"return {tile}.querySelector('b').innerText"), "0", "the page is no client")
+        with self.weir.connect() as client:
+            client.call("PING")
+            self.shows("#client-list", "ping")
         self.picture("empty")
         self.assertEqual(self.browser.complaints(), [])
 
@@ -99,6 +34,7 @@ class Page(harness.ServerTest):
         weir = self.start("--slowlog-log-slower-than", "0")
         weir.call("RL.POLICY", "SET", "api", "100/1s", "FIXED", "100000", "ALIGN", "DAY")
         weir.call("RL.POLICY", "SET", "trial", "5/1m", "SHADOW")
+        weir.call("RL.POLICY", "SET", "checkout:customers:europe", "50/1s")
         page = self.browse()
         with self.load(("RL.TAKE", "user:1", "POLICY", "api"), ("CL.THROTTLE", "user:2", 20, 30, 60),
                        ("RL.TAKE", "user:3", "POLICY", "trial")):
@@ -132,95 +68,6 @@ class Page(harness.ServerTest):
             self.picture("storm")
         self.assertEqual(self.browser.complaints(), [])
 
-    def press(self, words):
-        """Presses the button that says so, once it is there."""
-        find = "return [...document.querySelectorAll('button')].find((each) => each.innerText === arguments[0])"
-        harness.wait_until(lambda: self.browser.run(find, words) is not None, f"there is a button {words}")
-        self.browser.run(find.replace("return ", "(").rstrip() + ").click()", words)
-
-    def buttons(self, selector):
-        return self.browser.run("return [...document.querySelectorAll(arguments[0] + ' button')]"
-                                ".map((each) => each.innerText)", selector)
-
-    def in_a_storm(self):
-        """A policy that was changed a moment ago denies nearly all."""
-        weir = self.start().connect()
-        self.addCleanup(weir.close)
-        weir.call("ACL", "SETUSER", "ops", "on", ">pw", "~*", "policy~*", "+@read", "+rl.policy", "+acl|whoami",
-                  "+select")
-        weir.call("ACL", "SETUSER", "admin", "on", ">pw", "+@all", "~*", "policy~*")
-        weir.call("RL.POLICY", "SET", "api", "1000000/1s")
-        weir.call("RL.POLICY", "SET", "api", "FIXED", "1/1h")
-        self.browse()
-        self.shows("#state", "serves writes")
-        return weir
-
-    def test_a_storm_has_a_cause_and_a_former_version_ends_it(self):
-        weir = self.in_a_storm()
-        with self.load(("RL.TAKE", "storm", "POLICY", "api")):
-            self.shows("#banner", "The policy api denies 100 % of them.")
-            self.shows("#banner", "The key storm leads")
-            self.assertEqual(self.buttons("#banner"), ["Look at storm", "Log in to act"])
-            self.press("Look at storm")
-            self.shows("#key-view", "FIXED 1/1h")
-            self.log_in("ops", "pw")
-            self.shows("#banner", "Former version of api")
-            self.assertEqual(self.buttons("#banner"), ["Look at storm", "Former version of api", "api in shadow",
-                                                       "All limiting in shadow"])
-            self.picture("storm-actions")
-            self.press("api in shadow")
-            self.shows("#policy-diff", "+ SHADOW")
-            self.browser.click("#policy-close")
-            self.press("Former version of api")
-            self.shows("#policy-diff", "- 1/1h")
-            self.shows("#policy-diff", "+ 1000000/1s")
-            self.picture("former")
-            self.assertEqual(weir.call("RL.POLICY", "GET", "api")[1], b"FIXED 1/1h ALIGN FIRST", "it was only shown")
-            self.browser.click("#policy-apply")
-            self.shows("#policy-body", "GCRA 1000000/1s")
-            self.browser.click("#policy-close")
-            harness.wait_until(lambda: self.browser.text("#banner") == "", "the storm is over")
-        self.assertEqual(self.browser.complaints(), [])
-
-    def test_limiting_is_put_in_shadow_and_on_again_by_who_may(self):
-        weir = self.in_a_storm()
-        with self.load(("RL.TAKE", "storm", "POLICY", "api")):
-            self.log_in("ops", "pw")
-            self.press("All limiting in shadow")
-            self.shows("#action-command", "CONFIG SET limiting shadow")
-            self.browser.click("#action-do")
-            self.shows("#action-outcome", "NOPERM")
-            self.assertEqual(weir.call("CONFIG", "GET", "limiting"), [b"limiting", b"on"])
-            self.browser.click("#action-cancel")
-            self.browser.click("#logout")
-            self.log_in("admin", "pw")
-            self.shows("#who", "admin")
-            self.press("All limiting in shadow")
-            self.picture("shadow-asked")
-            self.browser.click("#action-do")
-            self.shows("#banner", "Nothing is limited (limiting shadow)")
-            self.assertEqual(weir.call("CONFIG", "GET", "limiting"), [b"limiting", b"shadow"])
-            self.picture("limiting-shadow")
-            self.press("Limiting on")
-            self.browser.click("#action-do")
-            harness.wait_until(lambda: "Nothing is limited" not in self.browser.text("#banner"), "limits deny again")
-        self.assertEqual(weir.call("CONFIG", "GET", "limiting"), [b"limiting", b"on"])
-        self.assertEqual(self.browser.complaints(), [])
-
-    def test_a_policy_goes_back_to_a_version_of_its_history(self):
-        weir = self.in_a_storm()
-        weir.call("RL.POLICY", "SET", "api", "7/1s")
-        self.log_in("ops", "pw")
-        self.shows("#policies", "GCRA 7/1s BURST 6")
-        self.browser.click("#policies button")
-        self.shows("#policy-body", "Go back to it")
-        self.picture("history")
-        self.browser.run("[...document.querySelectorAll('#policy-body td button')].at(-1).click()")
-        self.shows("#policy-diff", "+ 1000000/1s")
-        self.browser.click("#policy-apply")
-        self.shows("#policy-body > p", "GCRA 1000000/1s")
-        self.assertEqual(weir.call("RL.POLICY", "GET", "api")[1], b"GCRA 1000000/1s BURST 999999")
-
     def test_a_store_that_fails_is_said_at_once(self):
         weir = self.start()
         self.browse()
@@ -231,49 +78,6 @@ class Page(harness.ServerTest):
         self.shows("#banner", "Look whether the directory")
         self.shows("#storage", "has failed")
         self.picture("failed")
-
-    def test_a_certificate_near_its_end_is_said(self):
-        made = certificates.Certificates(self.path("tls"))
-        self.start(tls_port=harness.free_port(), **made.options())
-        self.browse()
-        self.shows("#banner", "The certificate ends soon")
-        self.shows("#banner", ", in 4")  # 48 hours
-        self.picture("certificate")
-
-    def member(self, name):
-        return self.server(dir=self.path(name), logfile=self.path(name + ".log"), log="file:" + self.path("log"),
-                           shard="pair", metrics_port=harness.free_port())
-
-    def test_a_standby_and_its_primary(self):
-        subprocess.run([harness.executable, "--new-shard", "file:" + self.path("log"), "pair", "--dir",
-                        self.path("a")], check=True, capture_output=True)
-        for name in "ab":
-            member = self.member(name)
-            member.log_path = self.path(name + ".log")
-            self.http_port = int(member.command[member.command.index("--metrics-port") + 1])
-            member.start()
-            if name == "a":
-                self.browse()
-                self.shows("#state", "serves writes")
-                self.shows("#shard", "(this one)")
-                self.shows("#shard", "nobody would take over")
-                first = member
-        self.shows("#shard", "follows")
-        self.picture("primary")
-        self.assertNotIn("nobody would take over", self.browser.text("#shard"))
-        self.assertEqual(self.browser.text("#banner"), "")
-        self.browser.close()
-        self.browse()
-        self.shows("#state", "standby")
-        self.shows("#banner", f"it follows its shard and serves no requests. The primary is 127.0.0.1:{first.port}.")
-        self.shows("#shard", "serves")
-        self.assertNotIn("(!)", self.browser.run("return document.title"), "nothing is wrong")
-        self.picture("standby")
-        first.process.send_signal(signal.SIGSTOP)
-        try:
-            self.shows("#shard", "away")
-        finally:
-            first.process.send_signal(signal.SIGCONT)
 
     def test_a_server_that_is_away_and_comes_back(self):
         weir = self.start()
@@ -312,6 +116,51 @@ class Page(harness.ServerTest):
         self.assertIsNotNone(before)
         weir.call("RL.RESET", "user:42")
         self.shows("#key-view", "There is no such key")
+        self.assertEqual(page.complaints(), [])
+
+    # What weir tells of a day whose last three hours were a storm, in the place of what it has to tell.
+    A_DAY = """
+        const whole = window.fetch, end = Math.floor(Date.now() / 1000) - 5;
+        const rows = Array.from({length: 1440}, (_, i) =>
+          [end - 60 * (1439 - i), 100, i < 1260 ? 1 : 900, 0, 0, 2e-6, 3e-4, 1e-3, null]);
+        window.fetch = (path, options) => (!String(path).startsWith("/history") ? whole(path, options)
+          : Promise.resolve(new Response(JSON.stringify({every_s: 60,
+            names: ["allowed", "denied", "shadow", "errors", "p50", "p99", "turn", "commit"], rows: rows.splice(0)}))))
+    """
+
+    def axis(self, chart, kind):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((each) => "
+                                "[each.textContent, Number(each.getAttribute(arguments[1]))])",
+                                f"{chart} text{kind}", "x" if kind == ".time" else "y")
+
+    def test_charts_show_the_day_before_by_the_clock(self):
+        self.start()
+        page = self.browse()
+        self.shows("#state", "serves writes")
+        page.run(self.A_DAY)
+        page.choose("#span", "1440")
+        longest = "return document.querySelector('#chart-verdicts .curve.denied').getAttribute('d').length"
+        harness.wait_until(lambda: page.run(longest) > 10_000, "the day is drawn")
+        self.picture("day-light")
+        times = [said for said, _ in self.axis("#chart-verdicts", ".time")]
+        self.assertGreaterEqual(len(times), 4)
+        for said in times:
+            self.assertRegex(said, r"^[0-2]\d:00$")
+        marks = self.axis("#chart-latency", ":not(.time)")
+        self.assertEqual([said for said, _ in marks][:4], ["1 us", "10 us", "100 us", "1 ms"])
+        steps = [one[1] - other[1] for one, other in zip(marks, marks[1:])]
+        self.assertAlmostEqual(max(steps), min(steps), delta=0.2, msg="a power of ten is as high as another")
+        page.choose("#span", "60")
+        harness.wait_until(lambda: 500 < page.run(longest) < 2000, "an hour is drawn")
+        self.assertRegex(self.axis("#chart-verdicts", ".time")[0][0], r"^[0-2]\d:[0-5][05]$")
+        page.choose("#span", "10")
+        harness.wait_until(lambda: page.run(longest) < 500, "ten minutes are drawn")
+        styles = page.run("return ['allowed', 'denied', 'shadowed', 'sampled'].map((kind) => getComputedStyle("
+                          "document.querySelector('#chart-verdicts .legend .' + kind)).strokeDasharray)")
+        self.assertEqual(len(set(styles)), 4, "lines differ without their colours")
+        page.theme("dark")
+        page.choose("#span", "360")
+        self.picture("six-hours-dark")
         self.assertEqual(page.complaints(), [])
 
     def test_names_are_text(self):

@@ -54,6 +54,11 @@ export async function readiness() {
   return {standby: unserving !== "", unready};
 }
 
+// What weir has kept, minute by minute, after that instant of Unix time.
+export async function minutesAfter(seconds) {
+  return JSON.parse(await send(`/history?after=${seconds}`, {headers: authorization()}));
+}
+
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
 

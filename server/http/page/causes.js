@@ -64,7 +64,7 @@ function storm(login, open) {
   const leader = leadingPolicy();
   const said = [`${count(denied)} of ${count(denied + allowed)} requests a second are denied.`];
   if (leader !== null) said.push(`The policy ${leader.name} denies ${percent(leader.share)} of them.`);
-  else said.push("No policy denies the most of them.");
+  else said.push("No policy denies most of them.");
   if (seen.key !== null) said.push(`The key ${text(seen.key.name)} leads, with ${count(seen.key.times)} in the last minute.`);
   const actions = [];
   if (seen.key !== null) actions.push(button(`Look at ${text(seen.key.name).slice(0, 40)}`, () => open(seen.key.name)));

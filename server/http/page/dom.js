@@ -36,14 +36,20 @@ export function update(place, ...children) {
     .find((each) => each.textContent === focused.textContent)?.focus({preventScroll: true});
 }
 
+// A name that may be broken after what separates its words, and elsewhere only where it must.
+export const name = (words) => h("span", {class: "name"},
+  words.split(/(?<=[:/._-])/).map((part, i) => (i === 0 ? part : [h("wbr"), part])));
+
 // Rows of cells; a cell is text, an element, or {number: text}.
 export function table(heads, rows, empty) {
   if (rows.length === 0) return h("p", {class: "soft"}, empty);
-  const cell = (tag, content) => content !== null && typeof content === "object" && "number" in content
-    ? h(tag, {class: "number"}, content.number) : h(tag, {}, content);
+  const isNumber = (content) => content !== null && typeof content === "object" && "number" in content;
+  const cell = (tag, content, head) => isNumber(content)
+    ? h(tag, {class: "number", "data-head": head}, content.number) : h(tag, {"data-head": head}, content);
+  const said = (head) => (isNumber(head) ? head.number : head);
   return h("div", {class: "scroll"}, h("table", {},
     h("thead", {}, h("tr", {}, heads.map((head) => cell("th", head)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each) => cell("td", each)))))));
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each, i) => cell("td", each, said(heads[i]))))))));
 }
 
 export const facts = (pairs) => pairs.flatMap(([name, value, mood]) =>

@@ -1,7 +1,7 @@
 // The page: every two seconds it reads the metrics, asks for what names keys, and draws.
-import {$, facts, h, show, table, update} from "./dom.js";
+import {$, facts, h, name as broken, show, table, update} from "./dom.js";
 import * as actions from "./actions.js";
-import {ask, loggedIn, logIn, logOut, metrics, readiness} from "./api.js";
+import {ask, loggedIn, logIn, logOut, metrics, minutesAfter, readiness} from "./api.js";
 import * as banners from "./banners.js";
 import * as causes from "./causes.js";
 import {lines, widthOf} from "./charts.js";
@@ -12,6 +12,7 @@ import * as policies from "./policies.js";
 import * as shard from "./shard.js";
 
 const EVERY_MS = 2000;
+const MINUTES_EVERY_MS = 20000;
 const CLIENTS_SHOWN_MAX = 200;
 
 const now = (name, labels) => history.value(history.latest(), name, labels);
@@ -42,42 +43,47 @@ function drawTiles() {
   const tile = (name, value, mood) => h("div", {class: "tile"}, h("b", {class: mood ?? ""}, value), h("span", {}, name));
   const held = history.rate("weir_loop_held_seconds_total");
   const used = now("weir_working_set_bytes"), most = now("weir_maxmemory_bytes");
+  const failing = !causes.storeIsUp();
   show("tiles",
-    tile("verdicts a second", count(total)),
-    tile("denied", total > 0 ? percent(point.denied / total) : "-", point.denied > 0 ? "bad" : ""),
+    tile("verdicts a second", count(total), failing ? "bad" : ""),
+    tile("denied", total > 0 ? percent(point.denied / total) : "-", causes.storms() ? "bad" : ""),
+    tile("errors a second", count(point.errors), point.errors > 0 ? (failing ? "bad" : "warn") : ""),
     tile("decision, p99", duration(point.p99)),
     tile("waiting", count(now("weir_command_waiting") || 0)),
-    tile("clients", count(now("weir_connected_clients"))),
+    tile("clients", count(clients())),
     tile("keys", count(now("weir_database_keys"))),
     tile(most > 0 ? `working set of ${bytes(most)}` : "working set", bytes(used)),
-    tile("unsynced", duration(now("weir_unsynced_age_seconds"))),
+    tile("unsynced", duration(now("weir_unsynced_age_seconds")), failing ? "bad" : ""),
     tile("loop held up", percent(held), held > 0.01 ? "warn" : ""));
 }
 
 function drawCharts() {
-  const points = history.history();
+  const spanMs = Number($("span").value) * 60000;
+  const points = history.pointsOf(spanMs);
   show("chart-verdicts", lines(widthOf($("chart-verdicts")), points, [
     {name: "allowed", kind: "allowed", of: (point) => point.allowed},
     {name: "denied", kind: "denied", of: (point) => point.denied},
-    {name: "denied in shadow", kind: "shadowed", of: (point) => point.shadow}], count, "verdicts a second"));
+    {name: "denied in shadow", kind: "shadowed", of: (point) => point.shadow},
+    {name: "errors", kind: "sampled", of: (point) => point.errors}], count, "verdicts a second", {spanMs}));
   show("chart-latency", lines(widthOf($("chart-latency")), points, [
     {name: "decision p50", kind: "allowed", of: (point) => point.p50},
     {name: "decision p99", kind: "denied", of: (point) => point.p99},
     {name: "turn p99", kind: "shadowed", of: (point) => point.turn},
-    {name: "commit p99", kind: "sampled", of: (point) => point.commit}], duration, "latency"));
+    {name: "commit p99", kind: "sampled", of: (point) => point.commit}], duration, "latency", {spanMs, log: true}));
 }
 
 function drawStorage() {
   const up = now("weir_storage_up") === 1;
   const late = now("weir_behind") === 1;
+  const disk = !up && causes.diskIsFull() ? "bad" : causes.diskIsNearlyFull() ? (causes.diskIsFull() ? "bad" : "warn") : "";
   update("storage", ...facts([
     ["store", up ? "takes writes" : "has failed", up ? "good" : "bad"],
-    ["write-back", late ? "is late" : "keeps up", late ? "bad" : "good"],
+    ["write-back", !up ? "stands still" : late ? "is late" : "keeps up", late || !up ? "bad" : "good"],
     ["not written back yet", `${count(now("weir_unwritten_entries"))} entries`],
-    ["could be lost in a crash", duration(now("weir_unsynced_age_seconds"))],
+    ["could be lost in a crash", duration(now("weir_unsynced_age_seconds")), up ? "" : "bad"],
     ["log", bytes(now("weir_log_bytes"))],
     ["state", bytes(now("weir_state_bytes"))],
-    ["disk, free", `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))}`],
+    ["disk, free", `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))}`, disk],
     ["compactions running", count(now("weir_compactions_running"))],
     ["times that RocksDB held writing up", count(now("weir_write_stalls_total"))],
     ["read from disk a second", count(history.rate("weir_cold_reads_total"))],
@@ -87,7 +93,7 @@ function drawStorage() {
 
 function drawClients() {
   update("clients", ...facts([
-    ["connected", `${count(now("weir_connected_clients"))} of ${count(now("weir_maxclients"))}`],
+    ["connected, beside this page and scrapers", `${count(clients())} of ${count(now("weir_maxclients"))}`],
     ["waiting for a verdict or a list", count(now("weir_command_waiting") || 0)],
     ["longest queue", count(now("weir_wait_queue_longest") || 0)],
     ["waits that end a second", count(history.rate("weir_command_waits_total") || 0)],
@@ -99,6 +105,9 @@ function drawClients() {
     ["sent a second", bytes(history.rate("weir_net_output_bytes_total"))]]));
 }
 
+// Those who ask for verdicts or data; who watches over metrics-port is not counted.
+const clients = () => now("weir_connected_clients") - (now("weir_metrics_clients") || 0);
+
 const fields = (line) => Object.fromEntries(line.split(" ").map((each) => {
   const at = each.indexOf("=");
   return [each.slice(0, at), each.slice(at + 1)];
@@ -106,17 +115,20 @@ const fields = (line) => Object.fromEntries(line.split(" ").map((each) => {
 
 function drawClientList(reply) {
   if (reply === undefined || reply.error) return update("client-list", h("p", {class: "soft"}, reply?.error ?? "Too many clients to list."));
-  const rows = text(reply).trim().split("\n").map(fields).map((each) =>
+  const rows = text(reply).trim().split("\n").map(fields).filter((each) => each["lib-name"] !== "metrics").map((each) =>
     [each.addr, each.user, each["lib-name"] || each.name || "", {number: duration(Number(each.idle))}, each.cmd]);
-  return update("client-list", table(["address", "user", "library", {number: "silent for"}, "command"], rows, "Nobody."));
+  return update("client-list", table(["address", "user", "library", {number: "silent for"}, "command"], rows, "Nobody beside this page and scrapers."));
 }
 
 function drawTop(reply) {
-  if (reply.error) return update("top", h("p", {class: "soft"}, reply.error));
+  const follows = now("weir_shard_serves") === 0;
+  if (reply.error) return update("top", h("p", {class: "soft"}, follows ? "The primary of the shard counts; this is a standby." : reply.error));
+  const fresh = !(now("weir_verdicts_total") > 0);
+  const none = fresh ? "Nothing was counted yet. redis-cli RL.TAKE user:42 100/1m takes a first permit." : "Nothing was counted in that time.";
   const rows = reply.map(([name, times]) => [
-    h("button", {class: "link", type: "button", click: () => key.open(name, database())}, text(name)),
+    h("button", {class: "link", type: "button", click: () => key.open(name, database())}, broken(text(name))),
     {number: count(times)}]);
-  return update("top", table(["key", {number: "count"}], rows, "Nothing was counted in that time."));
+  return update("top", table(["key", {number: "count"}], rows, none));
 }
 
 function drawSlowLog(reply) {
@@ -153,6 +165,13 @@ async function drawQuestions() {
   }
 }
 
+let askedAt = 0;
+async function drawMinutes() {
+  if (Date.now() - askedAt < MINUTES_EVERY_MS) return;
+  askedAt = Date.now();
+  history.addMinutes(await minutesAfter(history.lastMinute()));
+}
+
 let heardAt = null;  // when weir last answered
 
 async function step() {
@@ -164,6 +183,7 @@ async function step() {
     drawHead(state);
     drawBanners(state);
     drawTiles();
+    await drawMinutes();
     drawCharts();
     drawStorage();
     drawClients();
@@ -217,6 +237,7 @@ function changed(who) {
 }
 
 for (const id of ["top-by", "top-window", "database"]) $(id).addEventListener("change", drawQuestions);
+$("span").addEventListener("change", drawCharts);
 key.begin(database);
 policies.begin();
 actions.begin(step);

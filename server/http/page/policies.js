@@ -1,6 +1,6 @@
 // The policies: a table, and a dialog with one's limits, its history and, for who has logged in, a
 // change of it, which is shown before it is made.
-import {$, h, show, table, update} from "./dom.js";
+import {$, h, name as broken, show, table, update} from "./dom.js";
 import {ask, loggedIn} from "./api.js";
 import {count, instant, text} from "./format.js";
 import {latest, rate} from "./history.js";
@@ -44,7 +44,7 @@ export async function draw(mayAsk) {
   $("policy-new").hidden = !loggedIn();
   const listed = names === null ? counted() : shown();
   const rows = listed.map((name) => [
-    names === null ? text(name) : h("button", {class: "link", type: "button", click: () => open(name)}, text(name)),
+    names === null ? broken(text(name)) : h("button", {class: "link", type: "button", click: () => open(name)}, broken(text(name))),
     h("code", {}, known.get(text(name))?.limits ?? ""),
     rateOf(name, "allowed"), rateOf(name, "denied"), rateOf(name, "shadow_denied")]);
   const all = names === null ? rows.length : names.filter(named).length;
@@ -77,6 +77,9 @@ export function difference(before, after) {
 
 const written = (policy) => (policy === null ? "" : `${policy.limits} ONCHANGE ${policy.onchange}`);
 
+// The words of a former version, which leave out the mode that is the rule.
+const whole = (words) => (/ ONCHANGE \w+$/i.test(words) ? words : `${words} ONCHANGE USED`);
+
 // A policy's words, as they are in shadow.
 export const inShadow = (policy) =>
   written({...policy, limits: `${policy.limits.replace(/ (SHADOW|PERCENT \d+)$/, "")} SHADOW`});
@@ -95,9 +98,9 @@ export async function open(name, proposed = null) {
       stats.error ? null : h("p", {class: "soft"}, `Since the start: ${count(stats.granted)} allowed, ${count(stats.denied)} denied, ${count(stats.shadow_denied)} denied in shadow.`),
       h("h3", {}, "History"),
       history.error ? h("p", {class: "bad"}, history.error)
-        : table(["when", "who", "what it was before", ""], history.map((each) => [instant(each.time_ms), text(each.user),
+        : table(["when", "who", "what it was before", "go back"], history.map((each) => [instant(each.time_ms), text(each.user),
           h("code", {}, each.before === null ? "nothing" : text(each.before)),
-          loggedIn() && each.before !== null && text(each.before) !== written(policy)
+          loggedIn() && each.before !== null && whole(text(each.before)) !== written(policy)
             ? h("button", {type: "button", click: () => propose(text(each.before))}, "Go back to it") : ""]),
         "It has never been changed."),
       ...editor(name, policy));
@@ -109,7 +112,7 @@ export async function open(name, proposed = null) {
 
 // Puts the words into the editor and shows what they would change.
 function propose(words) {
-  $("policy-words").value = words;
+  $("policy-words").value = whole(words);
   $("policy-review").click();
   $("policy-outcome").scrollIntoView({block: "end"});
   $("policy-apply")?.focus();
