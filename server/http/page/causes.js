@@ -88,11 +88,11 @@ function store(unready) {
     : `On its disk ${free}. Look whether the directory (CONFIG GET dir) is there, mounted and writable.`;
   if (unready === "")
     return {kind: "store", mood: "bad", title: "The store has failed:", words: `limits go on in memory (storage-failure-policy memory), and what they decide now is lost if weir ends. ${cure} weir writes all that it owes by itself then.`};
-  return {kind: "store", mood: "bad", title: "Commands that write are not served:", words: `${unready}. ${cure} weir goes on by itself within seconds.`};
+  return {kind: "store", mood: "bad", title: "Commands that write are not served:", words: `${cure} weir goes on by itself within seconds. What it says: ${unready}.`};
 }
 
 function limitingBanner(login) {
-  const what = limiting() === "off" ? "no limit is asked and nothing is counted" : "limits decide and count, and deny nobody";
+  const what = limiting() === "off" ? "every request is allowed, no limit is looked at and nothing is charged" : "limits decide and count, and deny nobody";
   return {kind: "limiting", mood: "warn", title: `Nothing is limited (limiting ${limiting()}):`, words: `${what}.`,
     actions: [loggedIn() ? button(titleOf("on"), () => setLimiting("on")) : button("Log in to act", login)]};
 }
