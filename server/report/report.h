@@ -13,6 +13,7 @@
 #include "server/report/exemplars.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
+#include "server/report/minutes.h"
 #include "server/report/slow_log.h"
 
 namespace weir::server {
@@ -87,6 +88,7 @@ class Report {
   LatencyMonitor latency;
   LoopWatch loop;
   SlowLog slow_log;
+  Minutes minutes;
   RateMeter command_rate;
   RateMeter input_rate;
   RateMeter output_rate;

@@ -22,7 +22,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "run_id tcp_port server_time_usec uptime_in_seconds uptime_in_days hz configured_hz "
      "lru_clock executable config_file io_threads_active"},
     {"Clients",
-     "connected_clients cluster_connections maxclients client_recent_max_input_buffer "
+     "connected_clients metrics_clients cluster_connections maxclients "
+     "client_recent_max_input_buffer "
      "client_recent_max_output_buffer blocked_clients wait_queues wait_queue_longest "
      "tracking_clients clients_in_timeout_table"},
     {"Memory",
