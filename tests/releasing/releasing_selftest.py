@@ -18,7 +18,7 @@ sys.path.insert(0, str(TOOLS))
 
 from releasing import archives, changelog, chart, checksums, clients, image, oci, repository  # noqa: E402
 from releasing import sbom, signing, source, versions  # noqa: E402
-from releasing.steps import NotBuilt, Refused, Steps, run  # noqa: E402
+from releasing.steps import LeftOut, NotBuilt, Refused, Steps, run  # noqa: E402
 
 EPOCH = 1700000000
 CHANGELOG = "# Changelog\n\n## 0.1.0, unreleased\n\n- A line.\n\n### More\n\n- Another.\n\n## 0.0.9, 2020-01-01\n\n- Old.\n"
@@ -376,8 +376,13 @@ class Told(unittest.TestCase):
         steps = Steps(told.append)
         with steps.step("one"):
             pass
+        with steps.step("zero"):
+            raise LeftOut("nobody asked")
+        self.assertFalse(steps.failed)
         with steps.step("two"):
             raise NotBuilt("no tool")
+        self.assertTrue(steps.failed)
+        self.assertIn("NOT BUILT  zero: nobody asked\n", steps.summary())
         with self.assertRaises(ValueError), steps.step("three"):
             raise ValueError("a bug is none of these")
         self.assertIn("NOT BUILT  two: no tool\n", steps.summary())

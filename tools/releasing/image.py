@@ -42,11 +42,15 @@ class LastStage(IMAGE_ROOT.Builder):
         self.root = Path(root)
         self.stages = {"build": Path(program)}
         self.revision = revision
-        self.env = [f"SOURCE_DATE_EPOCH={epoch}", "DEBIAN_FRONTEND=noninteractive"]
+        self.environment = {"SOURCE_DATE_EPOCH": epoch, "DEBIAN_FRONTEND": "noninteractive"}
         self.labels, self.ports, self.volumes = {}, {}, {}
 
     def do_from(self, rest):
         self.user, self.workdir, self.healthcheck, self.entrypoint = "root", "/", [], []
+
+    def do_run(self, rest):
+        assert self.user == "root", self.user
+        roots.in_root(self.root, "/bin/sh", "-c", rest, directory=self.workdir, environment=self.environment)
 
     def do_label(self, rest):
         for word in shlex.split(rest):
@@ -94,9 +98,9 @@ def clean(root):
 
 def program_of(package, folder):
     """A folder with the program of a package where the Dockerfile looks for it."""
-    run("dpkg-deb", "-x", package, folder / "package")
     place = folder / "usr/local/bin"
     place.mkdir(parents=True)
+    run("dpkg-deb", "-x", package, folder / "package")
     shutil.copy(folder / "package/usr/bin/weir-server", place / "weir-server")
     return folder
 

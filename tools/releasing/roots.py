@@ -5,7 +5,7 @@ root is, so that the paths that a compiler writes down are the same in each buil
 import shutil
 from pathlib import Path
 
-from .steps import NotBuilt, run
+from .steps import LeftOut, NotBuilt, run
 
 TOOLS = Path(__file__).resolve().parents[1]
 DEBIAN = {"bookworm": "12", "trixie": "13"}
@@ -55,4 +55,4 @@ def need_system(system, architecture):
     if system not in DEBIAN:
         raise NotBuilt(f"no such system is known as {system}")
     if architecture != "amd64":
-        raise NotBuilt("it needs a root of that processor, by qemu or on a machine of its own, and none is made here")
+        raise LeftOut("it needs a root of that processor, by qemu or on a machine of its own, and none is made here")

@@ -14,6 +14,10 @@ class NotBuilt(Exception):
     """A step cannot be done on this machine, for the reason that this says."""
 
 
+class LeftOut(NotBuilt):
+    """A step is not done since nobody asked for it, or since it never is."""
+
+
 def run(*words, **options):
     """Runs a program and answers what it printed; what it said of a failure is the reason of NotBuilt."""
     words = [str(word) for word in words]
@@ -36,6 +40,7 @@ class Steps:
         self.begin = time.monotonic()
         self.built = []
         self.missing = []
+        self.failed = False
 
     @contextlib.contextmanager
     def step(self, name):
@@ -45,14 +50,15 @@ class Steps:
         try:
             yield
         except NotBuilt as reason:
-            self.not_built(name, str(reason))
+            self.not_built(name, reason)
         else:
             took = time.monotonic() - begin
             self.built.append((name, took))
             self.write(f"   {took:.1f} s\n")
 
     def not_built(self, name, reason):
-        self.missing.append((name, reason))
+        self.failed = self.failed or not isinstance(reason, LeftOut)
+        self.missing.append((name, str(reason)))
         self.write(f"   NOT BUILT: {reason}\n")
 
     def summary(self):
