@@ -1,4 +1,4 @@
-"""The modules of tools/releasing on what is made up here: no compiler, no registry, no root of a system."""
+"""What the modules of tools/releasing write, from what is made up here: archives, layouts, SBOMs, notes, checksums."""
 
 import gzip
 import hashlib
@@ -6,22 +6,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
-import tempfile
 import unittest
 import zipfile
-from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
+from made_up import CHANGELOG, EPOCH, TOOLS, InFolder
+from releasing import archives, changelog, chart, checksums, clients, image, oci, sbom, versions
+from releasing.steps import LeftOut, NotBuilt, Refused, Steps, run
 
-from releasing import archives, changelog, chart, checksums, clients, image, oci, repository  # noqa: E402
-from releasing import sbom, signing, source, versions  # noqa: E402
-from releasing.steps import LeftOut, NotBuilt, Refused, Steps, run  # noqa: E402
-
-EPOCH = 1700000000
-CHANGELOG = "# Changelog\n\n## 0.1.0, unreleased\n\n- A line.\n\n### More\n\n- Another.\n\n## 0.0.9, 2020-01-01\n\n- Old.\n"
 STATUS = """Package: libssl3
 Status: install ok installed
 Architecture: amd64
@@ -29,6 +21,12 @@ Source: openssl
 Version: 3.0.17-1~deb12u2
 Description: a library
  of several lines
+
+Package: libspdlog-dev
+Status: install ok installed
+Architecture: amd64
+Source: spdlog
+Version: 1:1.10.0+ds-0.4
 
 Package: gone
 Status: deinstall ok config-files
@@ -41,27 +39,6 @@ Architecture: amd64
 Source: gcc-12 (12.2.0)
 Version: 12.2.0-14
 """
-
-
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="weir-releasing-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def write(self, path, text):
-        file = self.folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        return file
-
-    def small_root(self, name):
-        root = self.folder / name
-        self.write(f"{name}/usr/bin/weir", "program").chmod(0o755)
-        self.write(f"{name}/dev/null", "")
-        self.write(f"{name}/etc/passwd", "weir")
-        (root / "bin").symlink_to("usr/bin")
-        os.link(root / "usr/bin/weir", root / "usr/bin/again")
-        return root
 
 
 class Versions(InFolder):
@@ -231,13 +208,14 @@ class Sbom(InFolder):
         document = self.made()
         self.assertEqual(sbom.problems(document), [])
         by_name = {package["name"]: package for package in document["packages"]}
-        self.assertEqual(sorted(by_name), ["libssl3", "libstdc++6", "weir"])
+        self.assertEqual(sorted(by_name), ["libspdlog-dev", "libssl3", "libstdc++6", "weir"])
         self.assertEqual(by_name["libssl3"]["externalRefs"][0]["referenceLocator"],
                          "pkg:deb/debian/libssl3@3.0.17-1~deb12u2?arch=amd64&distro=bookworm")
         self.assertEqual(by_name["libstdc++6"]["sourceInfo"], "built from Debian's source package gcc-12")
         self.assertEqual(by_name["weir"]["checksums"][0]["checksumValue"], hashlib.sha256(b"package").hexdigest())
         relations = [(one["relationshipType"], one["relatedSpdxElement"]) for one in document["relationships"]]
         self.assertIn(("DEPENDS_ON", "SPDXRef-libssl3"), relations)
+        self.assertEqual([name for relation, name in relations if relation == "STATIC_LINK"], ["SPDXRef-libspdlog-dev"])
         self.assertIn(("BUILD_DEPENDENCY_OF", "SPDXRef-weir"), relations)
         self.assertEqual(self.made(), document)
         image = sbom.of_image("image", "0.2.0", self.folder / "root", "bookworm", EPOCH)
@@ -264,100 +242,6 @@ class Checksums(InFolder):
         subprocess.run(check, cwd=out, check=True)
         (out / "etc/passwd").write_text("other", encoding="utf-8")
         self.assertNotEqual(subprocess.run(check, cwd=out, check=False, capture_output=True).returncode, 0)
-
-
-@unittest.skipIf(shutil.which("dpkg-scanpackages") is None, "dpkg-scanpackages is not installed (the package dpkg-dev)")
-class Repository(InFolder):
-    def package(self, version):
-        self.write("deb/DEBIAN/control", f"Package: weir\nVersion: {version}\nArchitecture: amd64\nMaintainer: weir <weir@example.org>\n"
-                                         "Description: tiny\n")
-        file = self.folder / f"weir_{version}_amd64.deb"
-        run("dpkg-deb", "--root-owner-group", "-b", self.folder / "deb", file)
-        return file
-
-    def apt(self, *words):
-        state = self.folder / "apt"
-        for name in ("lists/partial", "cache/archives/partial", "etc/preferences.d", "etc/apt.conf.d"):
-            (state / name).mkdir(parents=True, exist_ok=True)
-        (state / "status").touch()
-        line = repository.source_lines(f"file://{self.folder}/repository", ["bookworm"])[0]
-        self.write("apt/sources.list", line.replace("/etc/apt/keyrings", f"{self.folder}/repository") + "\n")
-        options = {"Dir::Etc": state / "etc", "Dir::Etc::sourcelist": state / "sources.list", "Dir::Etc::sourceparts": "-",
-                   "Dir::State": state, "Dir::State::status": state / "status", "Dir::Cache": state / "cache",
-                   "APT::Sandbox::User": "", "APT::Architecture": "amd64", "APT::Architectures": "amd64"}
-        words = [words[0], *(word for name, value in options.items() for word in ("-o", f"{name}={value}")), *words[1:]]
-        return subprocess.run(words, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    @unittest.skipIf(shutil.which("gpg") is None, "gpg is not installed")
-    def test_apt_takes_it_with_its_key_and_refuses_a_changed_index(self):
-        packages = {"bookworm": [self.package("1.0~rc1"), self.package("1.0")]}
-        with signing.Signer(None) as signer:
-            home = Path(signer.home)
-            repository.build(self.folder / "repository", packages, ["amd64"], EPOCH, signer)
-        self.assertFalse(home.exists())
-        done = self.apt("apt-get", "update")
-        self.assertEqual((done.returncode, "W:" in done.stdout), (0, False), done.stdout)
-        self.assertIn("Candidate: 1.0\n", self.apt("apt-cache", "policy", "weir").stdout)
-        for name in ("Release", "InRelease"):
-            release = self.folder / "repository/dists/bookworm" / name
-            release.write_text(release.read_text(encoding="utf-8").replace("Label: weir", "Label: Weir"), encoding="utf-8")
-        self.assertIn("BADSIG", self.apt("apt-get", "update").stdout)
-
-    def test_the_same_packages_give_the_same_indexes(self):
-        packages = [self.package("1.0")]
-        made = [repository.write_system(self.folder / name, "bookworm", packages, ["amd64"], EPOCH) for name in ("one", "two")]
-        self.assertEqual(*(path.read_bytes() for path in made))
-        self.assertIn("Date: Tue, 14 Nov 2023 22:13:20 UTC\n", made[0].read_text(encoding="utf-8"))
-        self.assertIn(" main/binary-amd64/Packages.gz\n", made[0].read_text(encoding="utf-8"))
-
-    def test_without_packages_there_is_none(self):
-        with self.assertRaises(NotBuilt):
-            repository.build(self.folder / "none", {}, ["amd64"], EPOCH, None)
-
-
-@unittest.skipIf(shutil.which("git") is None, "git is not installed")
-class Sources(InFolder):
-    def tree(self):
-        tree = self.folder / "tree"
-        for path, _, _ in versions.places("0.2.0"):
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(TOOLS.parent / path, tree / path)
-        for path in source.CHANGELOGS:
-            self.write(f"tree/{path}", CHANGELOG)
-        run("git", "init", "--quiet", tree)
-        run("git", "-C", tree, "add", "--all")
-        self.git(tree, "commit", "--quiet", "--no-gpg-sign", "-m", "all")
-        return tree
-
-    @staticmethod
-    def git(tree, *words):
-        when = {f"GIT_{who}_DATE": f"{EPOCH} +0000" for who in ("AUTHOR", "COMMITTER")}
-        return run("git", "-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-C", tree, *words,
-                   env={**os.environ, **when}).strip()
-
-    def test_a_release_is_a_commit_and_a_tag_of_a_clone_and_the_same_again(self):
-        tree = self.tree()
-        source.check(tree, "0.2.0-rc1")
-        made = []
-        for name in ("one", "two"):
-            epoch = source.clone_release(tree, self.folder / name, "0.2.0-rc1")
-            self.assertEqual(epoch, EPOCH)
-            self.assertEqual(self.git(self.folder / name, "log", "-1", "--format=%an %at %ct"), f"Somebody {EPOCH} {EPOCH}")
-            source.write_sources(self.folder / name, self.folder / f"{name}-out", "0.2.0-rc1")
-            made.append([path.read_bytes() for path in sorted((self.folder / f"{name}-out").iterdir())])
-        self.assertEqual(*made)
-        self.assertEqual(self.git(tree, "status", "--porcelain") + self.git(tree, "tag"), "")
-        self.git(tree, "fetch", "--quiet", self.folder / "one-out/weir-0.2.0~rc1.bundle", "tag", "v0.2.0-rc1")
-        self.assertEqual(self.git(tree, "log", "--format=%s", "v0.2.0-rc1"), "Release 0.2.0-rc1\nall")
-        self.assertIn("## 0.2.0-rc1, 2", self.git(tree, "show", "v0.2.0-rc1:CHANGELOG.md"))
-        with self.assertRaisesRegex(Refused, "there is a tag"):
-            source.check(tree, "0.2.0-rc1")
-
-    def test_a_tree_with_changes_is_refused(self):
-        tree = self.tree()
-        (tree / "stray").touch()
-        with self.assertRaisesRegex(Refused, "not clean:\n.. stray"):
-            source.check(tree, "0.2.0")
 
 
 class Clients(InFolder):

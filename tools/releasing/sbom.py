@@ -17,7 +17,9 @@ UNKNOWN = "NOASSERTION"
 REQUIRED = {"spdxVersion", "dataLicense", "SPDXID", "name", "documentNamespace", "creationInfo", "packages", "relationships"}
 PACKAGE_REQUIRED = {"SPDXID", "name", "versionInfo", "downloadLocation", "filesAnalyzed", "licenseConcluded",
                     "licenseDeclared", "copyrightText"}
-RELATIONS = {"DESCRIBES", "DEPENDS_ON", "CONTAINS", "BUILD_DEPENDENCY_OF"}
+RELATIONS = {"DESCRIBES", "DEPENDS_ON", "STATIC_LINK", "CONTAINS", "BUILD_DEPENDENCY_OF"}
+# Libraries that are headers, whose code is in the program.
+COMPILED_IN = re.compile(r"libboost[\d.]+-dev|libspdlog-dev")
 IDENTIFIER = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
 
 
@@ -84,12 +86,13 @@ def product(name, version, file=None):
 
 
 def of_package(file, depends, version, root, system, epoch):
-    """What a .deb depends on, and all that was installed where it was built."""
+    """What a .deb depends on, what is compiled into it, and all that was installed where it was built."""
     there = installed(root)
     needed = [of_debian(there[name], system) for name in names_in(depends) if name in there]
     environment = [of_debian(fields, system) for fields in there.values()]
+    inside = [one for one in environment if COMPILED_IN.fullmatch(one["name"])]
     return document(Path(file).name, epoch, product("weir", version, file),
-                    [("DEPENDS_ON", needed), ("BUILD_DEPENDENCY_OF", environment)])
+                    [("DEPENDS_ON", needed), ("STATIC_LINK", inside), ("BUILD_DEPENDENCY_OF", environment)])
 
 
 def of_image(name, version, root, system, epoch):

@@ -42,12 +42,21 @@ class Signer:
                     self.gpg("--passphrase", "", "--quick-generate-key", THROW_AWAY, "ed25519", "sign", "1y")
                 else:
                     self.gpg("--import", self.key)
-                listed = self.gpg("--with-colons", "--list-secret-keys").decode()
-                self.key = next(line.split(":")[9] for line in listed.splitlines() if line.startswith("fpr:"))
+                self.key = self.fingerprint()
             except BaseException:
                 self.__exit__()
                 raise
+        else:
+            self.fingerprint(self.key)
         return self
+
+    def fingerprint(self, *keys):
+        """Of the secret key that gpg finds; NotBuilt where it finds none."""
+        listed = self.gpg("--with-colons", "--list-secret-keys", *keys).decode()
+        found = [line.split(":")[9] for line in listed.splitlines() if line.startswith("fpr:")]
+        if not found:
+            raise NotBuilt(f"no secret key in {self.key}")
+        return found[0]
 
     def __exit__(self, *_):
         if self.home:
