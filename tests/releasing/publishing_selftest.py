@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 from made_up import CHANGELOG, EPOCH, TOOLS, InFolder
-from releasing import repository, signing, source, versions
-from releasing.steps import NotBuilt, Refused, run
+from releasing import ci, repository, signing, source, versions
+from releasing.steps import LeftOut, NotBuilt, Refused, run
 
 
 @unittest.skipIf(shutil.which("gpg") is None, "gpg is not installed")
@@ -122,6 +122,17 @@ class Sources(InFolder):
         (tree / "stray").touch()
         with self.assertRaisesRegex(Refused, "not clean:\n.. stray"):
             source.check(tree, "0.2.0")
+
+
+class Ci(InFolder):
+    def test_a_release_whose_tests_fail_is_none(self):
+        self.write(".ci/run", "exit 0")
+        ci.check(self.folder, False)
+        self.write(".ci/run", "exit 3")
+        with self.assertRaises(Refused):
+            ci.check(self.folder, False)
+        with self.assertRaises(LeftOut):
+            ci.check(self.folder, True)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,7 @@ written here, so that the same packages give the same repository.
 import gzip
 import hashlib
 import shutil
-import subprocess
 from datetime import datetime, timezone
-from pathlib import Path
 
 from .steps import NotBuilt, run
 
@@ -33,8 +31,7 @@ def write_system(folder, system, packages, architectures, epoch):
         shutil.copyfile(package, pool / package.name)
     index = {}
     for architecture in architectures:
-        text = run("dpkg-scanpackages", "--multiversion", "--arch", architecture, f"pool/{system}", cwd=folder,
-                   stderr=subprocess.DEVNULL).encode()
+        text = run("dpkg-scanpackages", "--multiversion", "--arch", architecture, f"pool/{system}", cwd=folder).encode()
         path = f"{COMPONENT}/binary-{architecture}/Packages"
         index |= {path: text, f"{path}.gz": gzip.compress(text, 9, mtime=0)}
     place = folder / "dists" / system

@@ -21,13 +21,12 @@ class LeftOut(NotBuilt):
 def run(*words, **options):
     """Runs a program and answers what it printed; what it said of a failure is the reason of NotBuilt."""
     words = [str(word) for word in words]
-    options = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT, **options}
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, errors="replace", check=False, **options)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, **options)
     except FileNotFoundError as error:
         raise NotBuilt(f"{words[0]} is not installed") from error
     if done.returncode != 0:
-        sys.stderr.write(done.stdout[-4000:])
+        sys.stderr.write(done.stdout[-4000:] + done.stderr[-4000:])
         raise NotBuilt(f"{' '.join(words)[:120]} ended with {done.returncode}")
     return done.stdout
 
