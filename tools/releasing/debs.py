@@ -16,8 +16,8 @@ def build(all_roots, clone, system, architecture, out):
     roots.need_system(system, architecture)
     root = all_roots.builder(system, clone)
     roots.in_root(root, "tools/install-deps", "packages", "git", directory=roots.TREE)
-    roots.in_root(root, "tools/package", directory=roots.TREE,
-                  environment={"WEIR_PACKAGE_SUFFIX": suffix(system), "CCACHE_BASEDIR": roots.TREE, "CCACHE_NOHASHDIR": "1"})
+    # The compiler's cache is told of no other place of the tree: what it made for one has that one's paths inside.
+    roots.in_root(root, "tools/package", directory=roots.TREE, environment={"WEIR_PACKAGE_SUFFIX": suffix(system)})
     made = sorted((root / roots.TREE.lstrip("/") / "build/package").glob("*.deb"))
     if not made:
         raise NotBuilt("tools/package made nothing")
