@@ -12,10 +12,12 @@ namespace {
 using testing::HasSubstr;
 
 // Every policy is there, but for this one.
-std::string fault_of(std::string_view policy) { return policy == "none" ? "no such policy" : ""; }
+std::string fault_of_policy(std::string_view policy) {
+  return policy == "none" ? "no such policy" : "";
+}
 
 Result<DescriptorRules, std::string> parse(std::string_view text) {
-  return parse_descriptor_rules(text, "policies", fault_of);
+  return parse_descriptor_rules(text, "policies", fault_of_policy);
 }
 
 std::string error_of(std::string_view text) {
