@@ -69,11 +69,8 @@ class RequestQueue {
     unused_.remove_prefix(bytes_);
     return bytes_;
   }
-  // Leaves the request at the front where it is, to be parsed again.
-  void put_back() {
-    parser_.reset();
-    if (ahead_ != nullptr) ahead_->forget();
-  }
+  // Leaves the request at the front where it is, to be parsed again after the next begin().
+  void put_back() { parser_.reset(); }
   // Ends the use of the bytes given to begin(), and keeps what is unused if `keep`.
   void end(bool keep) {
     if (from_kept_) {

@@ -195,6 +195,71 @@ TEST_F(DaemonTest, WhatATurnHasNoTimeForIsServedInThoseAfterIt) {
   }
 }
 
+// The time for one turn is used up by a few of them.
+TEST_F(DaemonTest, WhoIsReadAheadIsServedInAsManyTurnsAsThatTakes) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  const ClientSocket asks(config_.port);
+  const auto turns = [&asks] {
+    asks.write(request({"INFO", "all"}));
+    std::string info;
+    while (!info.ends_with('\n')) info += asks.read(1);
+    info = asks.read(static_cast<size_t>(std::stoi(info.substr(1))) + 2);
+    return std::stoi(info.substr(info.find("turns_run:") + 10));
+  };
+  const int before = turns();
+  running_->hold();
+  for (const auto& client : clients) client->write(kPing);
+  running_->go_on();
+  for (const auto& client : clients) EXPECT_EQ(client->read(kPongBytes), kPong);
+  EXPECT_GT(turns() - before, 4);
+}
+
+// Some of those that are left for the next turn end before they are served, or as they are.
+TEST_F(DaemonTest, WhoEndsWhileItWaitsForItsTurnDisturbsNobody) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 32; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  running_->hold();
+  for (size_t i = 0; i < clients.size(); ++i) {
+    if (i % 4 == 1) clients[i]->reset();
+    if (i % 4 == 3) clients[i]->close_half();
+    if (i % 2 == 0) clients[i]->write(request({"PING"}));
+  }
+  running_->go_on();
+  for (size_t i = 0; i < clients.size(); i += 2) {
+    EXPECT_EQ(clients[i]->read(kPongBytes), kPong);
+    EXPECT_EQ(clients[i]->call(kPing, kPongBytes), kPong);
+  }
+}
+
+TEST_F(DaemonTest, WhoIsKilledWhileItWaitsForItsTurnRunsNothing) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  const auto& kills = clients.front();
+  running_->hold();
+  kills->write(request({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}));
+  for (size_t i = 1; i < clients.size(); ++i) clients[i]->write(request({"INCR", "n"}));
+  running_->go_on();
+  EXPECT_EQ(kills->read(5), ":15\r\n");
+  size_t answered = 0;
+  for (size_t i = 1; i < clients.size(); ++i) answered += clients[i]->read_to_end().empty() ? 0 : 1;
+  EXPECT_LT(answered, 15u);
+  const std::string last = kills->call(request({"INCR", "n"}), 4);
+  EXPECT_EQ(last, ":" + std::to_string(answered + 1) + "\r\n");
+}
+
 // Who ends the script has sent that before it began, and was read together with it.
 TEST_F(DaemonTest, AScriptIsEndedByWhoWasReadWithIt) {
   config_.busy_reply_threshold = 10;
