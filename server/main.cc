@@ -100,22 +100,25 @@ void put_copy_in_place(const std::string& directory) {
   if (const auto put = install_snapshot(directory); !put) end_process(put.error());
 }
 
-// Says how the run before this one has ended, unless it ended as it should.
+// Says how the run before this one has ended, unless it ended as it should. Of a run that has ended
+// itself because of an error, only its log says why.
 void tell_last_end(const UncleanEnd& last) {
   log_warning("the last run did not end cleanly ({}): {}", last.run.empty() ? "unknown" : last.run,
-              last.crash.empty() ? "it was killed, or the machine has stopped" : last.crash);
+              last.crash.empty() ? "it left no line of a crash, so it was killed, the machine has "
+                                   "stopped, or its log says why it ended"
+                                 : last.crash);
 }
 
 // Serves until it is told to stop; answers the process' exit code.
 int run_daemon(Server* server, boost::asio::io_context* io) {
-  ask_what_runs(
-      [](const void* executor) { return static_cast<const Executor*>(executor)->running_name(); },
-      &server->executor());
   Daemon daemon(server, io);
   if (const auto listens = daemon.listen(); !listens) {
     log_critical("{}", listens.error());
     return 1;
   }
+  ask_what_runs(
+      [](const void* executor) { return static_cast<const Executor*>(executor)->running_name(); },
+      &server->executor());
   const Config& config = server->config();
   std::optional<RunMark> mark;
   if (config.storage == StorageForm::kRocksdb) {

@@ -11,6 +11,12 @@ import (
 // laterMax: who waits while weir is away looks again after this at the latest.
 const laterMax = 500 * time.Millisecond
 
+// The field of a reply to SHADOW that names the limit that would deny, and what it says where none would.
+const (
+	shadowIndex = 5
+	allAllow    = -1
+)
+
 func (s callSettings) words() []any {
 	words := []any{"COST", costWord(s.cost)}
 	if s.upTo {
@@ -66,11 +72,12 @@ func (l *Limiter) take(ctx context.Context, end time.Time, key string, settings 
 	return l.engine.learn(key, replies[len(replies)-1].value, settings.cost)
 }
 
+// handBackCommand charges by SHADOW what is there, and is never counted as a denial, which could ban the key.
 func (l *Limiter) handBackCommand(key string, back *core.HandBack) []any {
 	if len(back.Costs) == 1 {
-		return l.command("RL.TAKE", key, "COST", back.Costs[0], "UPTO", "ID", back.ID)
+		return l.command("RL.TAKE", key, "COST", back.Costs[0], "UPTO", "SHADOW", "ID", back.ID)
 	}
-	return l.command("RL.TAKE", key, "COST", costWord(core.Cost{Each: back.Costs}), "ID", back.ID)
+	return l.command("RL.TAKE", key, "COST", costWord(core.Cost{Each: back.Costs}), "SHADOW", "ID", back.ID)
 }
 
 // handBack goes in a request of its own before a call that is no take, and within its time. It is false where weir does not
@@ -89,10 +96,10 @@ func (l *Limiter) handBack(ctx context.Context, end time.Time, key string, back 
 // handedBack: of several limits each has its own cost, all or none. Denied, all are charged with the most, up to what is
 // there.
 func (l *Limiter) handedBack(ctx context.Context, end time.Time, key string, back *core.HandBack, reply any) bool {
-	fields, _ := numbers(reply, 1)
-	if len(back.Costs) > 1 && (len(fields) == 0 || fields[0] == 0) {
+	fields, err := numbers(reply, shadowIndex+1)
+	if len(back.Costs) > 1 && (err != nil || fields[shadowIndex] != allAllow) {
 		most := core.Cost{Each: back.Costs}.Most()
-		_, answered, err := l.ask(ctx, end, l.command("RL.TAKE", key, "COST", most, "UPTO", "ID", back.ID+"u"))
+		_, answered, err := l.ask(ctx, end, l.command("RL.TAKE", key, "COST", most, "UPTO", "SHADOW", "ID", back.ID+"u"))
 		if err != nil || !answered {
 			return err != nil
 		}
@@ -117,7 +124,7 @@ func (l *Limiter) Peek(ctx context.Context, key string, options ...CallOption) (
 			return Verdict{}, err
 		}
 		if answered {
-			found, err := ofReply(replies[0].value, l.engine.specs)
+			found, err := ofReply(replies[0].value, l.engine.specs, settings.cost)
 			return found.verdict, err
 		}
 	}

@@ -82,7 +82,7 @@ func (p *peer) send(ctx context.Context, commands [][]any) []reply {
 
 func (p *peer) close() error { return nil }
 
-// answerTo denies a hand back of several costs, and grants what else there is.
+// answerTo says that a limit would deny a hand back of several costs, and grants what else there is.
 func answerTo(command []any) any {
 	key := []any{"allowed", int64(1), "limits", []any{}, "retry_ms", int64(0), "granted", int64(5), "hold", int64(7)}
 	switch last := command[len(command)-1]; {
@@ -90,7 +90,9 @@ func answerTo(command []any) any {
 		return []any{"allowed", int64(1), "index", int64(-1), "keys", []any{key, key}}
 	case last == "HEADERS":
 		return key
-	case command[0] == "RL.TAKE" || command[0] == "RL.RESERVE":
+	case command[0] == "RL.TAKE":
+		return []any{int64(1), int64(0), int64(0), int64(0), int64(0), int64(0)}
+	case command[0] == "RL.RESERVE":
 		return []any{int64(0), int64(0), int64(0)}
 	}
 	return int64(1)

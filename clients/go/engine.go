@@ -153,7 +153,7 @@ func (e *engine) probed(cause core.Failure, answered bool) {
 
 // learn is the verdict of a reply with FULL. The mirror is charged with what it grants.
 func (e *engine) learn(key string, reply any, cost core.Cost) (Verdict, error) {
-	answer, err := ofReply(reply, e.specs)
+	answer, err := ofReply(reply, e.specs, cost)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -168,7 +168,7 @@ func (e *engine) learn(key string, reply any, cost core.Cost) (Verdict, error) {
 	defer e.lock.Unlock()
 	e.asked++
 	e.core.Answered(key, nowMS(), core.Answer{Granted: granted, Specs: answer.verdict.specs, ResetsMS: answer.resetsMS,
-		Blocked: &answer.blocked, BannedMS: &answer.bannedMS, Callers: answer.callers})
+		Blocked: &answer.blocked, BannedMS: answer.bannedMS, Callers: answer.callers})
 	return answer.verdict, nil
 }
 
@@ -237,12 +237,4 @@ func (e *engine) known() []core.Spec {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	return e.core.Known()
-}
-
-// learnPart is of a take of several keys: a key that would have granted its part is charged only if all grant.
-func (e *engine) learnPart(key string, reply any, all bool) (Verdict, error) {
-	if all {
-		return e.learn(key, reply, core.Cost{All: 1})
-	}
-	return e.learn(key, reply, core.Cost{Each: []int64{0}})
 }

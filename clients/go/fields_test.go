@@ -23,8 +23,10 @@ type fieldsRow struct {
 		Policy    string
 		Granted   int64
 	}
-	Specs   [][]any
-	Headers map[string]string
+	Cost     any
+	BannedMS *float64 `json:"banned_ms"`
+	Specs    [][]any
+	Headers  map[string]string
 }
 
 func milliseconds(duration time.Duration) int64 {
@@ -51,6 +53,21 @@ func asAnswered(value any) any {
 	return value
 }
 
+// costOf is one number, one for each limit, or left out.
+func costOf(value any) core.Cost {
+	switch found := value.(type) {
+	case float64:
+		return core.Cost{All: int64(found)}
+	case []any:
+		var each []int64
+		for _, one := range found {
+			each = append(each, int64(one.(float64)))
+		}
+		return core.Cost{Each: each}
+	}
+	return core.Cost{All: 1}
+}
+
 // TestFields is the table that all clients share.
 func TestFields(t *testing.T) {
 	text, err := os.ReadFile("../conformance/fields.json")
@@ -63,9 +80,12 @@ func TestFields(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {
-			found, err := ofReply(asAnswered(row.Reply), nil)
+			found, err := ofReply(asAnswered(row.Reply), nil, costOf(row.Cost))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(found.bannedMS, row.BannedMS) {
+				t.Errorf("banned: got %v, want %v", found.bannedMS, row.BannedMS)
 			}
 			got, want := found.verdict, row.Verdict
 			if got.Allowed != want.Allowed || got.Limit != want.Limit || got.Remaining != want.Remaining ||
@@ -94,12 +114,12 @@ func TestFlatPairsAreAMap(t *testing.T) {
 	reply := []any{"allowed", int64(1), "retry_ms", int64(0), "granted", int64(1), "lease", nil, "banned", int64(0),
 		"policy", nil, "limits", []any{[]any{"name", "x", "algorithm", "FIXED", "capacity", int64(5), "remaining", int64(4),
 			"reset_ms", int64(1000), "window_ms", int64(1000)}}}
-	found, err := ofReply(reply, nil)
+	found, err := ofReply(reply, nil, core.Cost{All: 1})
 	if err != nil || found.verdict.Remaining != 4 || found.verdict.Limits[0].Name != "x" {
 		t.Errorf("got %+v, %v", found, err)
 	}
 	for _, wrong := range []any{nil, int64(1), []any{"allowed", int64(1)}, "OK"} {
-		if _, err := ofReply(wrong, nil); err == nil {
+		if _, err := ofReply(wrong, nil, core.Cost{All: 1}); err == nil {
 			t.Errorf("%v is no verdict", wrong)
 		}
 	}

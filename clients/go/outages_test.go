@@ -218,7 +218,7 @@ func TestModes(t *testing.T) {
 			equal(t, "retry", verdict.Headers()["Retry-After"], "1")
 		}
 		if mode == weir.Local {
-			equal(t, "policy", verdict.Headers()["RateLimit-Policy"], `"fixed0";q=1000;w=3600`)
+			equal(t, "policy", verdict.Headers()["RateLimit-Policy"], `"default";q=1000;w=3600`)
 		}
 	}
 }

@@ -11,8 +11,8 @@ type answer struct {
 	verdict  Verdict
 	resetsMS []float64
 	blocked  bool
-	bannedMS float64
-	callers  int64
+	bannedMS *float64 // nil: not told
+	callers  *int64   // nil: not told
 }
 
 // mapping of a map of RESP3, or of flat pairs of RESP2, by names.
@@ -60,8 +60,9 @@ func numbers(reply any, count int) ([]int64, error) {
 	return found, nil
 }
 
-// ofReply reads what weir answers with FULL or HEADERS; known are the limits that were asked, nil if they are a policy's.
-func ofReply(reply any, known []core.Spec) (answer, error) {
+// ofReply reads what weir answers with FULL or HEADERS to a request of that cost; known are the limits that were asked, nil if
+// they are a policy's.
+func ofReply(reply any, known []core.Spec, cost core.Cost) (answer, error) {
 	full, err := mapping(reply)
 	if err != nil {
 		return answer{}, err
@@ -70,7 +71,7 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 	if !found {
 		return answer{}, fmt.Errorf("weir: an answer without limits: %v", reply)
 	}
-	made := answer{callers: number(full["callers"]), resetsMS: make([]float64, len(limits))}
+	made := answer{resetsMS: make([]float64, len(limits))}
 	states, told := make([]LimitState, len(limits)), make([]core.Answered, len(limits))
 	for index, each := range limits {
 		limit, err := mapping(each)
@@ -100,10 +101,25 @@ func ofReply(reply any, known []core.Spec) (answer, error) {
 		verdict.Limit, verdict.Remaining, verdict.ResetAfter = chosen.Limit, chosen.Remaining, chosen.ResetAfter
 	}
 	made.verdict, made.blocked = verdict, len(limits) == 0 && !verdict.Allowed
-	if verdict.Banned {
-		made.bannedMS = max(0, float64(number(full["retry_ms"])))
+	made.bannedMS = bannedMS(verdict, float64(number(full["retry_ms"])), cost)
+	if callers, told := full["callers"]; told {
+		count := number(callers)
+		made.callers = &count
 	}
 	return made, nil
+}
+
+// bannedMS is for how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell
+// when the ban ends.
+func bannedMS(verdict Verdict, retryMS float64, cost core.Cost) *float64 {
+	told, found := cost.Asks(), 0.0
+	if verdict.Banned && !verdict.Allowed {
+		told, found = retryMS >= 0, retryMS
+	}
+	if !told {
+		return nil
+	}
+	return &found
 }
 
 func fieldsOf(reply any) (map[string]string, error) {

@@ -128,7 +128,7 @@ func learnAll(parts []Part, reply any) (Verdicts, error) {
 	}
 	made := Verdicts{Allowed: number(full["allowed"]) == 1, Index: int(number(full["index"]))}
 	for index, part := range parts {
-		verdict, err := part.Limiter.engine.learnPart(part.Key, keys[index], made.Allowed)
+		verdict, err := part.Limiter.engine.learn(part.Key, keys[index], part.cost())
 		if err != nil {
 			return Verdicts{}, err
 		}

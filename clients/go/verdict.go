@@ -85,25 +85,22 @@ func (v Verdict) LegacyHeaders() map[string]string {
 }
 
 func (v Verdict) itemFields() (items, policies string) {
-	counts := map[string]int64{}
-	for _, spec := range v.specs {
-		counts[spec.Name] = int64(spec.Count)
-	}
+	names := v.ItemNames()
 	var item, policy strings.Builder
 	for index, limit := range v.Limits {
 		if index > 0 {
 			item.WriteString(", ")
 			policy.WriteString(", ")
 		}
-		fmt.Fprintf(&item, `"%s";r=%d`, limit.Name, max(0, limit.Remaining))
+		fmt.Fprintf(&item, `"%s";r=%d`, names[index], max(0, limit.Remaining))
 		if limit.ResetAfter != Never {
 			fmt.Fprintf(&item, ";t=%d", seconds(limit.ResetAfter))
 		}
-		count, found := counts[limit.Name]
-		if !found {
-			count = limit.Limit
+		count := limit.Limit
+		if len(v.specs) == len(v.Limits) {
+			count = int64(v.specs[index].Count)
 		}
-		fmt.Fprintf(&policy, `"%s";q=%d`, limit.Name, count)
+		fmt.Fprintf(&policy, `"%s";q=%d`, names[index], count)
 		if limit.Window >= time.Second && limit.Window%time.Second == 0 {
 			fmt.Fprintf(&policy, ";w=%d", limit.Window/time.Second)
 		}

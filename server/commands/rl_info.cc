@@ -10,6 +10,7 @@
 #include "server/command/option_table.h"
 #include "server/commands/command_lists.h"
 #include "server/core/run/server.h"
+#include "server/limiter/counts/top_windows.h"
 #include "server/limiter/take/answer.h"
 #include "server/limiter/take/bans.h"
 #include "server/limiter/take/limiter.h"
@@ -18,7 +19,6 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kTopDefault = 10;
-constexpr int64_t kTopCountMax = 1'000'000;
 
 // Answers 0 for an instant that was not.
 int64_t milliseconds_since(const Call& call, int64_t at_ns) {

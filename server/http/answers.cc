@@ -68,10 +68,20 @@ bool only_reads(const Question& question) {
   return question.method == "GET" || question.method == "HEAD";
 }
 
-Answer wrong_method() {
-  return {.status = 405,
-          .fields = {{"Allow", "GET, HEAD"}},
-          .body = "the methods here are GET and HEAD\n"};
+// Whether errors there are problems.
+bool is_of_v1(std::string_view path, ListenerKind listener) {
+  return listener == ListenerKind::kRequests && path.starts_with(kV1);
+}
+
+Answer told(unsigned status, const std::string& what, bool as_problem) {
+  if (as_problem) return problem_answer(status, what);
+  return {.status = status, .body = what + "\n"};
+}
+
+Answer wrong_method(bool as_problem) {
+  Answer answer = told(405, "the methods here are GET and HEAD", as_problem);
+  answer.fields.emplace_back("Allow", "GET, HEAD");
+  return answer;
 }
 
 }  // namespace
@@ -79,8 +89,9 @@ Answer wrong_method() {
 Answer answer(Server& server, const Question& question, ListenerKind listener) {
   const std::string_view path = question.target.substr(0, question.target.find('?'));
   const bool watches = listener == ListenerKind::kMetrics;
+  const bool as_problem = is_of_v1(path, listener);
   if (const PagePart* part = watches ? find_page_part(path) : nullptr; part != nullptr) {
-    if (!only_reads(question)) return wrong_method();
+    if (!only_reads(question)) return wrong_method(false);
     return page_answer(*part, question.host, server.config().metrics_hosts);
   }
   std::string paths = watches ? " / /v1/page" : " /v1/gate";
@@ -88,11 +99,9 @@ Answer answer(Server& server, const Question& question, ListenerKind listener) {
     if (page.only.value_or(listener) != listener) continue;
     paths.append(" ").append(page.path);
     if (page.path != path) continue;
-    return only_reads(question) ? page.answer(server, question) : wrong_method();
+    return only_reads(question) ? page.answer(server, question) : wrong_method(as_problem);
   }
-  const std::string none = "there is no such page; there are" + paths;
-  if (!watches && path.starts_with(kV1)) return problem_answer(404, none);
-  return {.status = 404, .body = none + "\n"};
+  return told(404, "there is no such page; there are" + paths, as_problem);
 }
 
 }  // namespace weir::server::http

@@ -11,7 +11,7 @@
 //                    what /v1/ may be asked (v1/openapi.h); on http-port alone
 //
 // HEAD is as GET, without the body. An answer that is an error is one line of text that says what
-// was wrong and what there is.
+// was wrong and what there is; under /v1/ of http-port it is a problem (v1/problem.h).
 #pragma once
 
 #include <cstdint>

@@ -23,17 +23,45 @@ std::string_view unquoted(std::string_view text) {
   return is_quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-// Answers the value of `for` in an element of Forwarded; nothing if it has none.
+// Whether a quoted string has the character for its own: an odd number of '\\' stands before it
+// (RFC 9110, 5.6.4).
+bool is_escaped(std::string_view text, size_t at) {
+  size_t first = at;
+  while (first > 0 && text[first - 1] == '\\') --first;
+  return (at - first) % 2 == 1;
+}
+
+// Answers where the last separator stands that is in no quoted string; npos if there is none. It is
+// looked for from the end, since what stands before the proxy's own element may have a quote that
+// nothing ends. Where the text itself has one, quotes mean nothing.
+size_t find_last_unquoted(std::string_view text, char separator) {
+  bool is_quoted = false;
+  for (size_t i = text.size(); i-- > 0;) {
+    if (text[i] == '"' && !is_escaped(text, i)) is_quoted = !is_quoted;
+    if (text[i] == separator && !is_quoted) return i;
+  }
+  return is_quoted ? text.rfind(separator) : text.npos;
+}
+
+// Answers what comes after the last separator, which is cut off with it.
+std::string_view cut_last(std::string_view* text, char separator) {
+  const size_t at = find_last_unquoted(*text, separator);
+  const std::string_view last = trimmed(at == text->npos ? *text : text->substr(at + 1));
+  *text = text->substr(0, at == text->npos ? 0 : at);
+  return last;
+}
+
+// Answers the value of `for` in an element of Forwarded, the first if there are several; nothing if
+// there is none.
 std::optional<std::string_view> forwarded_for(std::string_view element) {
   constexpr std::string_view kFor = "for=";
+  std::optional<std::string_view> value;
   while (!element.empty()) {
-    const size_t end = std::min(element.find(';'), element.size());
-    const std::string_view pair = trimmed(element.substr(0, end));
-    element.remove_prefix(std::min(end + 1, element.size()));
+    const std::string_view pair = cut_last(&element, ';');
     if (equals_ignoring_case(pair.substr(0, kFor.size()), kFor))
-      return unquoted(pair.substr(kFor.size()));
+      value = unquoted(pair.substr(kFor.size()));
   }
-  return std::nullopt;
+  return value;
 }
 
 bool is_port(std::string_view text) {
@@ -95,10 +123,10 @@ std::optional<std::string> network_in(std::string_view text, const AddressBits& 
 }  // namespace
 
 std::string client_address(std::string_view field, const AddressBits& bits) {
-  const size_t comma = field.rfind(',');
-  const std::string_view last = trimmed(comma == field.npos ? field : field.substr(comma + 1));
-  const auto address = network_in(forwarded_for(last).value_or(unquoted(last)), bits);
-  return address ? *address : std::string(last);
+  const std::string_view last = cut_last(&field, ',');
+  const auto node = forwarded_for(last);
+  const auto address = network_in(node.value_or(unquoted(last)), bits);
+  return address ? *address : std::string(node ? without_port(*node) : last);
 }
 
 }  // namespace weir::server::http

@@ -5,7 +5,8 @@
 //     for="[2001:db8::1]:443";proto=https  of Forwarded (RFC 7239), likewise
 //
 // The last of a list is what the proxy that asks has seen itself; whatever stands before it, the
-// caller may have sent.
+// caller may have sent. A comma or a semicolon in a quoted string separates nothing: a proxy quotes
+// there what the caller has sent, such as a host.
 //
 // Whoever has one address of IPv6 has 2^64 of them at least, since no network is smaller than a
 // /64. So a limit for each address limits nobody, and addresses are cut to their network.
@@ -24,7 +25,8 @@ struct AddressBits {
 
 // Answers the address in its canonical text (RFC 5952), without port, brackets, quotes and zone,
 // one that is mapped from IPv4 as that; one that is cut as a network, "2001:db8:1:2::/64". What is
-// no address stays as it is, but of a list the last alone.
+// no address stays as it is, but of a list the last alone, and of Forwarded what `for` names
+// ("unknown", "_hidden"), without a port.
 std::string client_address(std::string_view field, const AddressBits& bits);
 
 }  // namespace weir::server::http

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "algorithms/words.h"
 #include "server/core/run/server.h"
@@ -33,11 +34,15 @@ bool Clients::make_room() {
   return true;
 }
 
-bool Clients::may_wait() const {
-  const auto waiting = std::count_if(all_.begin(), all_.end(), [](const Pace* pace) {
-    return pace->session->wait_state().waiting();
-  });
-  return static_cast<size_t>(waiting) < (most_() + 1) / 2;
+bool Clients::begin_wait(Pace* pace) {
+  if (waiting_ >= (most_() + 1) / 2) return false;
+  pace->may_wait = true;
+  ++waiting_;
+  return true;
+}
+
+void Clients::end_wait(Pace* pace) {
+  if (std::exchange(pace->may_wait, false)) --waiting_;
 }
 
 // At once, so that its descriptor is free. While a script runs connections stay until its end.

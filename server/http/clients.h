@@ -36,6 +36,7 @@ struct Pace {
     kWeir,     // it is waited for by the client, and stays
   };
   For waited_for = For::kRequest;
+  bool may_wait = false;  // it has asked what may wait for its turn, and is not answered
 };
 
 class Clients {
@@ -52,14 +53,18 @@ class Clients {
   // Ends those that have taken too long. Call it from time to time, between turns.
   void end_overdue();
 
-  // Whether one more may wait for its turn (RL.ACQUIRE): half of them, so that who only asks has
-  // room.
-  bool may_wait() const;
+  // A client asks what may wait for its turn (RL.ACQUIRE), until end_wait(). False: half of them do
+  // already, and who only asks is to have room. Whatever holds it up meanwhile, it counts.
+  bool begin_wait(Pace* pace);
+  void end_wait(Pace* pace);
 
   size_t count() const { return all_.size(); }
   // A client comes; its pace stays where it is until it goes.
   void add(const Pace* pace) { all_.push_back(pace); }
-  void remove(const Pace* pace) { all_.remove(pace); }
+  void remove(Pace* pace) {
+    end_wait(pace);
+    all_.remove(pace);
+  }
   // A question to the gate gets no verdict: it is counted, and one in a second is logged, since
   // whoever asked may be told nothing of it.
   void note_gate_error(std::string_view error);
@@ -70,6 +75,7 @@ class Clients {
   Server& server_;
   const std::function<size_t()> most_;
   std::list<const Pace*> all_;
+  size_t waiting_ = 0;  // of them
   int64_t logged_ns_ = -kNsPerS;
   uint64_t unlogged_ = 0;  // errors of the gate since then
 };

@@ -5,13 +5,14 @@
 
 #include "base/ascii.h"
 #include "base/heap_bytes.h"
-#include "resp/value.h"
 #include "server/acl/acl.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/format/json.h"
+#include "server/http/format/reply.h"
+#include "server/http/format/trace_field.h"
 #include "server/http/page.h"
-#include "server/http/trace_field.h"
+#include "server/http/v1/endpoints.h"
 #include "server/http/v1/problem.h"
 
 namespace weir::server::http {
@@ -27,7 +28,6 @@ constexpr std::string_view kProtected =
     "only";
 constexpr std::string_view kTooManyWait =
     "ERR max number of clients that wait over HTTP reached: half of http-maxclients";
-constexpr std::string_view kNoReply = "ERR internal error: the reply is none";
 constexpr std::string_view kTooLong =
     "ERR the replies to one request of the page would have more than 8 MB: ask for less at once";
 constexpr int kProtocol = 3;  // replies say what is a map
@@ -38,6 +38,8 @@ constexpr size_t kOutputKept = 64 << 10;
 // What a request costs besides its bytes and its command, in work units: parsing, and writing
 // the answer.
 constexpr size_t kRequestUnits = 100;
+// How many bytes of JSON are read in a work unit.
+constexpr size_t kJsonBytesPerUnit = 16;
 
 // Only a browser sends Sec-Fetch-Site, and only a proxy the fields of proxies. To an address
 // without TLS on another machine browsers do not send it; there a page cannot change User-Agent
@@ -117,6 +119,7 @@ void Conversation::read_request() {
     output_ += "HTTP/1.1 100 Continue\r\n\r\n";
     return;
   }
+  const uint64_t units_before = server_.work().units();
   server_.work().charge_entries(kRequestUnits);
   if (listener_ == ListenerKind::kRequests) ++server_.report().stats.http_requests;
   // The gate uses no body: it does not wait for the rest, which is thrown away.
@@ -126,6 +129,8 @@ void Conversation::read_request() {
   } else {
     ask();
   }
+  if (server_.work().units() - units_before >= WorkMeter::kSliceUnits)
+    session_.activity().note_long();
   (void)server_.timeline().now_ns();  // the turn's time is known by looks at the clock
 }
 
@@ -147,7 +152,10 @@ bool Conversation::asks_v1() const {
 
 Answer Conversation::refusal() const {
   const Answer& refused = reader_.refusal();
-  return asks_v1() ? problem_answer(refused.status, trimmed(refused.body)) : refused;
+  const Request& request = reader_.request();
+  const bool tells_problems =
+      listener_ == ListenerKind::kRequests && request.path().starts_with(kV1) && !is_gate(request);
+  return tells_problems ? problem_answer(refused.status, trimmed(refused.body)) : refused;
 }
 
 void Conversation::ask() {
@@ -168,7 +176,6 @@ void Conversation::ask() {
 
 void Conversation::ask_v1() {
   question_ = Question::kCalls;
-  session_.client().switches().takes_no_leases = false;
   const Request& request = reader_.request();
   const std::string path(request.path());
   if (request.method != "POST") {
@@ -182,20 +189,26 @@ void Conversation::ask_v1() {
                         " is not for pages in a browser: the request has an Origin");
   if (!log_in()) return answer_error(kNotLoggedIn);
   if (session_.is_unauthenticated()) return answer_error(kUnauthenticated);
-  if (const auto read = calls_.read(path, request.body); !read)
+  server_.work().charge_entries(request.body.size() / kJsonBytesPerUnit);
+  if (const auto read = calls_.read(path, request.body, trace_of(request.fields)); !read)
     return answer(problem_answer(read.error().line(), read.error().at));
-  if (calls_.waits() && !clients_.may_wait()) return answer_error(kTooManyWait);
-  server_.work().charge_entries(kRequestUnits * (calls_.commands().size() - 1));
+  if (calls_.waits() && !clients_.begin_wait(&pace_)) return answer_error(kTooManyWait);
+  run_calls();
+}
+
+// They share a slice, as the requests of a pipeline do; what it has no more room for runs later.
+void Conversation::run_calls() {
+  server_.work().charge_entries(kRequestUnits * (calls_.count() - 1));
   enter(Stage::kAsked);
-  for (Calls::Words words : calls_.commands()) {
-    add_trace(request.fields, &words);
-    submit(words, [this](std::string_view reply) { on_call_reply(reply); });
+  for (const Calls::Words& words : calls_.take_commands()) {
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    session_.submit(args, [this](std::string_view reply) { on_call_reply(reply); });
   }
+  session_.resume(kBatchMax);
 }
 
 void Conversation::ask_gate() {
   question_ = Question::kGate;
-  session_.client().switches().takes_no_leases = true;
   terms_ = {};
   if (is_of_a_page(reader_.request().fields))
     return answer_error(
@@ -238,6 +251,7 @@ void Conversation::ask_page() {
 bool Conversation::log_in() {
   const Fields fields = reader_.request().fields;
   server_.acl().begin_session(session_);
+  session_.client().switches().takes_no_leases = question_ == Question::kGate;
   std::optional<std::string> given;
   if (question_ == Question::kGate) given = combined(fields, kGateCredentials);
   const bool may_ask = question_ != Question::kGate || session_.is_unauthenticated();
@@ -250,14 +264,11 @@ bool Conversation::log_in() {
 
 void Conversation::run(const std::vector<std::string>& words) {
   enter(Stage::kAsked);
-  submit(words, [this](std::string_view reply) {
+  const std::vector<std::string_view> args(words.begin(), words.end());
+  session_.submit(args, [this](std::string_view reply) {
     question_ == Question::kPage ? on_page_reply(reply) : on_gate_reply(reply);
   });
-}
-
-void Conversation::submit(const std::vector<std::string>& words, ReplySink sink) {
-  const std::vector<std::string_view> args(words.begin(), words.end());
-  session_.submit(args, std::move(sink));
+  session_.resume(1);
 }
 
 // The session's queue calls these when the turn is committed and, with `durability always`, synced.
@@ -266,24 +277,21 @@ void Conversation::on_call_reply(std::string_view bytes) {
 }
 
 void Conversation::on_gate_reply(std::string_view bytes) {
-  resp::Value reply;
-  size_t consumed = 0;
-  if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
-    return answer_error(kNoReply);
-  if (reply.is_error()) return answer_error(reply.text);
-  answer(gate_answer(reply, terms_));
+  const auto reply = read_reply(bytes);
+  if (!reply) return answer_error(reply.error());
+  if (reply->is_error()) return answer_error(reply->text);
+  answer(gate_answer(*reply, terms_));
 }
 
 void Conversation::on_page_reply(std::string_view bytes) {
-  resp::Value reply;
-  size_t consumed = 0;
-  const bool is_too_long = replies_.size() + bytes.size() > kPageBytesMax;
+  const bool is_too_long = replies_.size() + bytes.size() > kAnswerBytesMax;
   replies_.append(replies_.empty() ? "{\"replies\":[" : ",");
-  if (is_too_long || resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue) {
-    reply.type = resp::Value::Type::kError;
-    reply.text = is_too_long ? kTooLong : kNoReply;
+  auto reply = is_too_long ? Result<resp::Value, std::string_view>(kTooLong) : read_reply(bytes);
+  if (!reply) {
+    replies_.append(trimmed(json_of_error(reply.error())));
+  } else {
+    replies_ += page_json_of(*reply);
   }
-  replies_ += page_json_of(reply);
   if (++answered_ < commands_.size()) return;
   commands_.clear();
   answer({.content_type = kJson, .body = std::exchange(replies_, {}) + "]}\n"});
@@ -311,6 +319,8 @@ void Conversation::answer(const Answer& answer) {
   write(answer, goes_on, request.method == "HEAD", &output_);
   if (!goes_on) is_last_ = true;
   reader_.reset();
+  calls_ = {};
+  clients_.end_wait(&pace_);
   enter(Stage::kAnswering);
 }
 

@@ -23,8 +23,9 @@
 //    close at once would take the answer back from the client.
 // 5. A turn's bound in time sees every request, also one that runs no command. Of the page's
 //    commands a turn runs one, whose reply it makes JSON; together the replies have a bound
-//    (page.h). Those of a batch run in the turn in which it was read, so that one record of the log
-//    has them; what the turn has no more room for, or what is held up, runs after it.
+//    (format/reply.h). Those of a batch run in the turn in which it was read, so that one record of
+//    the log has them; what is past a slice (session/slice.h), what the turn has no more room for,
+//    and what is held up runs after it.
 #pragma once
 
 #include <cstdint>
@@ -105,7 +106,7 @@ class Conversation final : public ProtocolAdapter {
     return stage_ == Stage::kAsked && answered_ == next_ && next_ < commands_.size();
   }
   void run(const std::vector<std::string>& words);
-  void submit(const std::vector<std::string>& words, ReplySink sink);
+  void run_calls();
   void on_gate_reply(std::string_view reply);
   void on_call_reply(std::string_view reply);
   void on_page_reply(std::string_view reply);

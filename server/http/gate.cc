@@ -8,8 +8,9 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/http/format/json.h"
-#include "server/http/gate_keys.h"
-#include "server/http/trace_field.h"
+#include "server/http/format/trace_field.h"
+#include "server/http/v1/problem.h"
+#include "server/limiter/policy/request.h"
 
 namespace weir::server::http {
 namespace {
@@ -171,8 +172,9 @@ Result<std::vector<std::string>, std::string> parse_gate(const Request& request,
                                 : "ERR X-Weir-Policy or X-Weir-Limits, and X-Weir-Key must be "
                                   "given, or policy or limits, and key in a query");
   }
+  const bool names_trace = find(&parameters, kTraceWord) != nullptr;
   auto words = words_of_keys(parameters);
-  if (words) add_trace(request.fields, &*words);
+  if (words && !names_trace) add_trace(trace_of(request.fields), &*words);
   return words;
 }
 
@@ -188,7 +190,7 @@ Answer gate_answer(const Value& reply, const GateTerms& terms) {
     answer.status = terms.deny;
     answer.body = "too many requests\n";
     if (const Value* problem = member(reply, "problem")) {
-      answer.content_type = "application/problem+json";
+      answer.content_type = kProblemType;
       answer.body = body_of(*problem, terms.deny);
     }
   }

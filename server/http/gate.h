@@ -4,8 +4,7 @@
 //     GET /v1/gate, GET /v1/gate/ANYTHING    from the fields X-Weir-Policy, X-Weir-Key ...; what
 //                                            else stands in path and query is not read
 //
-// Names are those of take_words.h and of gate_keys.h, which has several keys, and of the gate's
-// own:
+// Names are those of gate_keys.h and of the gate's own:
 //
 //     NAME-header   the name of a field whose value NAME has: all such fields, with ", " between.
 //                   After key it is added to key's value, and "" if there is no such field; any
@@ -31,7 +30,7 @@
 #include "base/result.h"
 #include "resp/value.h"
 #include "server/http/format/message.h"
-#include "server/http/take_words.h"
+#include "server/http/gate_keys.h"
 
 namespace weir::server::http {
 

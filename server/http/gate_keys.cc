@@ -74,18 +74,27 @@ Result<bool, std::string> take_source(const NumberedName& name, const std::strin
   return true;
 }
 
+// Tells whether the two keys may come to be the same, whatever the values of their fields.
+bool begin_alike(const KeySource& one, const KeySource& other) {
+  return one.beginning == other.beginning ||
+         (one.field && other.beginning.starts_with(one.beginning)) ||
+         (other.field && one.beginning.starts_with(other.beginning));
+}
+
 Result<void, std::string> check_sources(const KeySources& sources) {
-  std::map<std::string_view, size_t> beginnings;
-  for (const auto& [number, source] : sources) {
+  for (auto each = sources.begin(); each != sources.end(); ++each) {
+    const auto& [number, source] = *each;
     if ((source.ipv4 || source.ipv6) && !source.field) {
       const NumberedName name{.base = source.ipv6 ? "key-ipv6" : "key-ipv4", .number = number};
       const NumberedName field{.base = "key-header", .number = number};
       return "ERR " + name.text() + " is about the address in a field: " + field.text() +
              " must be given";
     }
-    const auto [other, is_new] = beginnings.try_emplace(source.beginning, number);
-    if (is_new) continue;
-    const NumberedName first{.base = "key", .number = other->second};
+    const auto other = std::find_if(sources.begin(), each, [&source](const auto& before) {
+      return begin_alike(before.second, source);
+    });
+    if (other == each) continue;
+    const NumberedName first{.base = "key", .number = other->first};
     const NumberedName second{.base = "key", .number = number};
     return "ERR " + first.text() + " and " + second.text() +
            " begin alike: each key needs a beginning of its own, such as ip: and net:";
@@ -108,10 +117,9 @@ struct AskedKey {
   std::vector<std::string> limits;
 };
 
-// Answers the words of RL.MTAKE up to its options.
-Result<std::vector<std::string>, std::string> words_of_many(
-    const std::map<size_t, AskedKey>& keys) {
-  std::vector<std::string> words = {"RL.MTAKE", std::to_string(keys.size())};
+using AskedKeys = std::map<size_t, AskedKey>;
+
+Result<void, std::string> check_given(const AskedKeys& keys) {
   for (const auto& [number, asked] : keys) {
     const auto named = [number = number](const char* base) {
       return NumberedName{.base = base, .number = number}.text();
@@ -119,16 +127,42 @@ Result<std::vector<std::string>, std::string> words_of_many(
     if (!asked.key) return "ERR " + named("key") + " must be given";
     if (asked.limits.empty())
       return "ERR " + named("policy") + " or " + named("limits") + " must be given";
-    words.push_back(*asked.key);
   }
+  return {};
+}
+
+// Answers the words of RL.TAKE or RL.MTAKE up to its options.
+std::vector<std::string> words_before_options(const AskedKeys& keys) {
+  const bool are_several = keys.rbegin()->first > 1;
+  std::vector<std::string> words = {"RL.TAKE"};
+  if (are_several) words = {"RL.MTAKE", std::to_string(keys.size())};
+  for (const auto& [number, asked] : keys) words.push_back(*asked.key);
   for (const auto& [number, asked] : keys) {
-    words.emplace_back("EACH");
+    if (are_several) words.emplace_back("EACH");
     words.insert(words.end(), asked.limits.begin(), asked.limits.end());
   }
   return words;
 }
 
+const Parameter* find_twice(const Parameters& parameters) {
+  for (auto next = parameters.begin(); next != parameters.end(); ++next) {
+    const bool is_twice = std::any_of(parameters.begin(), next, [next](const Parameter& earlier) {
+      return equals_ignoring_case(earlier.name, next->name);
+    });
+    if (is_twice) return &*next;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::optional<std::string> fault_of_names(const Parameters& parameters) {
+  if (parameters.size() > kParametersMax)
+    return "ERR more than " + std::to_string(kParametersMax) + " names are given";
+  if (const Parameter* twice = find_twice(parameters))
+    return "ERR " + algorithms::shown(twice->name) + " is given twice";
+  return std::nullopt;
+}
 
 Result<Parameters, std::string> with_values_of_fields(const Parameters& given, Fields fields) {
   Parameters parameters;
@@ -157,7 +191,9 @@ Result<Parameters, std::string> with_values_of_fields(const Parameters& given, F
 }
 
 Result<std::vector<std::string>, std::string> words_of_keys(const Parameters& parameters) {
-  std::map<size_t, AskedKey> keys;
+  // A value and the field that is to have it may both be given: cost and cost-header.
+  if (auto fault = fault_of_names(parameters)) return std::move(*fault);
+  AskedKeys keys;
   std::vector<std::string> options;
   for (const Parameter& parameter : parameters) {
     const auto name = numbered_name(parameter.name);
@@ -165,10 +201,11 @@ Result<std::vector<std::string>, std::string> words_of_keys(const Parameters& pa
     const std::string value = parameter.value.value_or("");
     if (name->base == "key") {
       keys[name->number].key = value;
-    } else if (name->base == "policy" || name->base == "limits") {
+    } else if (name->base == "policy") {
       std::vector<std::string>& limits = keys[name->number].limits;
-      if (name->base == "policy") limits.insert(limits.end(), {"POLICY", value});
-      if (name->base == "policy") continue;
+      limits.insert(limits.end(), {"POLICY", value});
+    } else if (name->base == "limits") {
+      std::vector<std::string>& limits = keys[name->number].limits;
       for (const std::string_view word : split_at_spaces(value)) limits.emplace_back(word);
     } else if (name->number != 1) {
       return "ERR only key, policy, limits and what tells of a key have a number, got '" +
@@ -178,11 +215,11 @@ Result<std::vector<std::string>, std::string> words_of_keys(const Parameters& pa
       if (parameter.value) options.push_back(value);
     }
   }
-  if (keys.empty() || keys.rbegin()->first == 1) return take_words(parameters);
-  auto words = words_of_many(keys);
-  if (!words) return words.error();
-  words->insert(words->end(), options.begin(), options.end());
-  words->emplace_back("HEADERS");
+  if (keys.empty()) keys[1] = {};
+  if (const auto given = check_given(keys); !given) return given.error();
+  std::vector<std::string> words = words_before_options(keys);
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("HEADERS");
   return words;
 }
 

@@ -1,7 +1,11 @@
 // Whom a question to the gate is about: keys whose ends stand in fields that the caller may have
 // sent, and several keys that are asked together, all or none.
 //
-//     key        the key, or its beginning; with policy or limits, as in take_words.h
+//     key        the key, or its beginning; must be given
+//     policy     POLICY with its value; it or limits must be given
+//     limits     limits, with blanks between their words
+//     NAME       any other is a word of RL.TAKE, NAME in upper case with its value: COST, ID,
+//                SHADOW ... So a new one needs nothing here
 //     key-header the field whose value is the rest of it
 //     key-ipv6   how many bits are kept of an address of IPv6 in that field, 1 to 128: it is read
 //     key-ipv4   and cut as client_address.h says; likewise, 1 to 32. One of both may be left out:
@@ -10,17 +14,30 @@
 //                each with limits of its own; the question is an RL.MTAKE then
 //
 // Of several keys no two may begin alike: where two came to the same key, whoever has chosen a
-// value would have an error in the place of a verdict.
+// value would have an error in the place of a verdict. Two begin alike if they are the same, or if
+// one, with a value after it, can come to be the other: "ip:" with a field, and "ip:a".
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "server/http/format/message.h"
-#include "server/http/take_words.h"
 
 namespace weir::server::http {
+
+struct Parameter {
+  std::string name;                  // in any case
+  std::optional<std::string> value;  // nothing: the name alone is the word
+};
+using Parameters = std::vector<Parameter>;
+inline constexpr size_t kParametersMax = 64;
+
+// Says what is wrong with the names alone: too many, or one that is given twice. REQUIRES of all
+// that works with names that a client chose: this was asked before.
+std::optional<std::string> fault_of_names(const Parameters& parameters);
 
 // Puts the values of fields in the place of their names: `NAME-header` becomes NAME, which is left
 // out if there is no such field and it is no key, and is added to key's value. REQUIRES: no name

@@ -27,7 +27,6 @@ namespace weir::server::http {
 
 inline constexpr std::string_view kPagePath = "/v1/page";
 inline constexpr size_t kPageCommandsMax = 64;
-inline constexpr size_t kPageBytesMax = 8 << 20;  // of the replies; those past it are errors
 
 // The part at a path, "/" or "/page/NAME"; null if there is none.
 const PagePart* find_page_part(std::string_view path);

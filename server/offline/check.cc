@@ -1,9 +1,9 @@
 #include "server/offline/check.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/time_units.h"
+#include "base/utc_text.h"
 #include "server/core/disk/contents.h"
 #include "server/core/run/server.h"
 #include "storage/rocks/rocks_directory.h"
@@ -24,11 +24,7 @@ storage::RocksOptions options_of(const std::string& directory) {
 }
 
 std::string instant_text(int64_t instant_ns) {
-  const auto seconds = static_cast<std::time_t>(instant_ns / kNsPerS);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[64];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &parts)};
+  return utc_text(instant_ns / kNsPerS, "%Y-%m-%d %H:%M:%S UTC");
 }
 
 // "3 hashes" would need a grammar: "hash 3, string 12".

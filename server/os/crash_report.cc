@@ -40,6 +40,8 @@ constexpr bool kIsSanitized = false;
 constexpr int kFramesMax = 64;
 constexpr size_t kStackBytes = 64 << 10;  // of the handler: frames, and registers of some KB
 constexpr uintptr_t kFrameBytesMax = 64 << 10;
+constexpr size_t kTextBytesMax = 1000;
+constexpr size_t kLineBytesMax = kTextBytesMax + 200;  // a text, and what stands around it
 
 struct CrashSignal {
   int number;
@@ -66,6 +68,8 @@ alignas(16) char g_crash_stack[kStackBytes];
 // A text of bounded length, made without memory. What does not fit is left out.
 class CrashText {
  public:
+  explicit CrashText(size_t bytes_max = kTextBytesMax) : bytes_max_(bytes_max) {}
+
   // Other bytes than printable ones, and those that JSON would have escaped, are shown as others.
   CrashText& add(std::string_view text) {
     for (const char c : text) put(!is_printable(c) || c == '\\' ? '?' : c == '"' ? '\'' : c);
@@ -115,15 +119,16 @@ class CrashText {
 
  private:
   void put(char c) {
-    if (size_ < sizeof bytes_) bytes_[size_++] = c;
+    if (size_ < bytes_max_) bytes_[size_++] = c;
   }
 
-  char bytes_[1000];
+  const size_t bytes_max_;
+  char bytes_[kLineBytesMax];
   size_t size_ = 0;
 };
 
 void write_line(int descriptor, LogFormat format, bool has_priority, const CrashText& text) {
-  CrashText line;
+  CrashText line(kLineBytesMax);
   if (has_priority) line.raw("<2>");
   if (format == LogFormat::kJson) {
     line.raw("{\"time\":\"").now().raw("\",\"level\":\"critical\",\"message\":\"crash: ");

@@ -70,12 +70,7 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
 }
 
 void Session::submit(Args args, ReplySink sink) {
-  if (closing_) return;
-  requests_.submit(args, std::move(sink));
-  if (runnable_ || requests_.submitted().count() > 1) return;
-  join_turn();
-  run_requests(1);
-  count_bytes();
+  if (!closing_) requests_.submit(args, std::move(sink));
 }
 
 // Complete requests that are kept for later may be larger together than one request may be: they

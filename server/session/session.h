@@ -56,12 +56,11 @@ class Session {
   // Takes the bytes that were read and runs complete requests, at most `commands_max`; the session
   // keeps what is left over.
   void receive(std::string_view bytes, size_t commands_max);
-  // Runs a command that is parsed already, after those submitted before. The session keeps it while
-  // it waits, is held or has no budget left. The sink takes the reply when the turn has released
-  // it: "" if CLIENT REPLY wants none. A session that is closing takes no more commands.
-  // REQUIRES: the session receives no bytes.
+  // Takes a command that is parsed already, after those submitted before; resume() runs them, as
+  // far as a slice goes. The sink takes the reply when the turn has released it: "" if CLIENT REPLY
+  // wants none. A session that is closing takes no more commands. REQUIRES: it receives no bytes.
   void submit(Args args, ReplySink sink);
-  // Goes on with requests that were kept.
+  // Goes on with requests that were kept, or submitted.
   void resume(size_t commands_max) { receive({}, commands_max); }
   // Tells whether a complete request may be waiting, because the budget was used up or because it
   // is held.

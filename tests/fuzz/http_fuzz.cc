@@ -100,6 +100,7 @@ class World {
     server_->acl().begin_session(**session);
     (void)server_->acl().log_in(**session, "default", "secret", "auth");
     (*session)->submit({words.begin(), words.size()}, [](std::string_view) {});
+    (*session)->resume(1);
     server_->end_turn();
     server_->disconnect(*session);
   }

@@ -3,6 +3,7 @@ how many stay."""
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -20,9 +21,9 @@ class Backup(harness.ServerTest):
         self.weir = self.server().start()
         self.weir.call("SET", "a", "1")
 
-    def back_up(self, *options, code=0, **environment):
+    def back_up(self, *options, code=0, program=ROOT / "tools/weir-backup", **environment):
         """What it says."""
-        done = subprocess.run([ROOT / "tools/weir-backup", "--port", str(self.weir.port), "--to", self.target, *options],
+        done = subprocess.run([program, "--port", str(self.weir.port), "--to", self.target, *options],
                               text=True, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=harness.PATIENCE_S,
                               env={**os.environ, "WEIR_SERVER": harness.executable, **environment})
@@ -30,12 +31,20 @@ class Backup(harness.ServerTest):
         return done.stdout
 
     def backups(self):
-        return sorted(os.listdir(self.target)) if os.path.isdir(self.target) else []
+        names = os.listdir(self.target) if os.path.isdir(self.target) else []
+        return sorted(name for name in names if not name.startswith("."))
 
-    def hook(self, text):
+    def hook(self, text, executable=True):
         path = Path(self.write("hook", f"#!/bin/sh\n{text}\n"))
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        path.chmod(path.stat().st_mode & 0o666 | (stat.S_IXUSR if executable else 0))
         return str(path)
+
+    def older(self, *names):
+        for name in names:
+            os.makedirs(os.path.join(self.target, name))
+
+    def turn(self):
+        return int(self.weir.call("INFO", "storage").split(b"last_checkpoint:")[1].split(b"\r")[0].rsplit(b"-", 1)[1])
 
     def test_a_backup_is_restored(self):
         said = self.back_up()
@@ -59,6 +68,46 @@ class Backup(harness.ServerTest):
         self.back_up("--keep", "0")
         self.assertEqual(len(self.backups()), 4)
 
+    def test_the_turn_says_what_is_newer(self):
+        """The clock was wrong when one was made."""
+        self.back_up()
+        ahead = f"2099-01-01T00-00-00.000Z-turn-{self.turn() - 1}"
+        self.older(ahead)
+        for _ in range(2):
+            self.weir.call("SET", "a", "1")
+            made = self.back_up("--keep", "2").split("/")[-1].strip()
+            self.assertIn(made, self.backups())
+        self.assertEqual(len(self.backups()), 2)
+        self.assertNotIn(ahead, self.backups())
+
+    def test_what_was_given_up_for_older_data_goes_first(self):
+        given_up = [f"2099-01-01T00-00-0{i}.000Z-turn-{1000000 + i}" for i in range(3)]
+        self.older(*given_up)
+        made = []
+        for count in range(4):
+            self.weir.call("SET", "a", "1")
+            made.append(self.back_up("--keep", "3").split("/")[-1].strip())
+            self.assertEqual(self.backups(), sorted([*given_up[count + 1:], *made[-3:]]))
+
+    def test_less_than_none_cannot_be_kept(self):
+        self.assertRegex(self.back_up("--keep", "-1", code=1), r"^weir-backup: --keep is .*\n$")
+        self.assertEqual(self.backups(), [])
+
+    def test_one_run_at_a_time_works_in_a_folder(self):
+        waits = self.path("waits")
+        os.mkfifo(waits)
+        first = subprocess.Popen([ROOT / "tools/weir-backup", "--port", str(self.weir.port), "--to", self.target,
+                                  "--hook", self.hook(f"cat {waits}")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 env={**os.environ, "WEIR_SERVER": harness.executable})
+        with open(waits, "wb"):  # opened when the hook reads
+            said = self.back_up(code=1)
+            self.assertRegex(said, r"^weir-backup: another weir-backup works in .*\n$")
+            self.assertEqual(len(self.backups()), 1)
+        first.communicate(timeout=harness.PATIENCE_S)
+        self.assertEqual(first.returncode, 0)
+        self.back_up()
+        self.assertEqual(len(self.backups()), 2)
+
     def test_the_hook_gets_the_backup(self):
         hook = self.hook(f'test -f "$1/WEIR" && echo "$1" >>{self.path("uploaded")}')
         self.back_up("--hook", hook)
@@ -73,6 +122,20 @@ class Backup(harness.ServerTest):
         self.assertEqual(len(self.backups()), 2)
         self.back_up("--keep", "1", "--hook", self.hook("exit 0"))
         self.assertEqual(len(self.backups()), 1)
+
+    def test_a_hook_that_may_not_be_executed_is_told(self):
+        """One that is named, and the one that is there."""
+        hook = self.hook("exit 0", executable=False)
+        tools = Path(self.path("tools"))
+        shutil.copytree(ROOT / "tools/exchange", tools / "exchange")
+        text = (ROOT / "tools/weir-backup").read_text(encoding="utf-8")
+        program = Path(self.write("tools/weir-backup", text.replace('"/etc/weir/backup-hook"', f'"{hook}"')))
+        program.chmod(0o755)
+        for said in (self.back_up("--hook", hook, code=1), self.back_up(program=program, code=1)):
+            self.assertRegex(said, rf"^weir-backup: the hook {hook} is not there or may not be executed; the backup is in .*\n$")
+        self.assertEqual(len(self.backups()), 2)
+        os.chmod(hook, 0o755)
+        self.back_up(program=program)
 
     def test_a_copy_that_is_not_whole_is_no_backup(self):
         program = self.path("checker")

@@ -10,6 +10,7 @@ import subprocess
 import harness
 
 RUNNING = "the last run did not end cleanly"
+NO_LINE = "it left no line of a crash, so it was killed, the machine has stopped, or its log says why it ended"
 
 
 class Crashes(harness.ServerTest):
@@ -102,8 +103,7 @@ class Ends(harness.ServerTest):
         server = self.server().start()
         server.stop(signal.SIGKILL)
         server.start()
-        self.assertRegex(server.log(), rf"warning {RUNNING} \(weir \S+, pid \d+, since \S+\): "
-                                       "it was killed, or the machine has stopped\n")
+        self.assertRegex(server.log(), rf"warning {RUNNING} \(weir \S+, pid \d+, since \S+\): {NO_LINE}\n")
         self.assertEqual(server.stop(), 0)
         self.assertFalse(os.path.exists(os.path.join(server.data, "RUNNING")))
 
@@ -112,7 +112,7 @@ class Ends(harness.ServerTest):
         server.stop()
         with open(os.path.join(server.data, "RUNNING"), "w", encoding="utf-8"):
             pass
-        self.assertIn(f"{RUNNING} (unknown): it was killed", server.start().log())
+        self.assertIn(f"{RUNNING} (unknown): {NO_LINE}\n", server.start().log())
 
     def test_a_start_that_fails_is_no_run(self):
         first = self.memory_server()

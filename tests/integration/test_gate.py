@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 
 import harness
-from http_fixture import Http, example
+from http_fixture import PAGE, Http, example
 from support.fields import rate_limits
 
 PORTS = {"7080": "weir", "7081": "inner", "8000": "proxy", "8080": "application"}  # of the page
@@ -225,6 +225,23 @@ class Options(Http):
             "::ffff:192.0.2.1", "192.0.2.1:80")]
         self.assertEqual(statuses, [200, 200, 429, 200, 200, 200, 429])
 
+    def test_addresses_become_the_keys_of_the_page(self):
+        table = re.search(r"(?ms)^\| the field \| with `key-ipv6=64` \|\n\|[-|]*\|\n(.*?)\n\n", PAGE.read_text())[1]
+        asked = 0
+        for fields, told in re.findall(r"(?m)^\| (.*?) \| (.*) \|$", table):
+            [expected, *cut] = re.findall(r"^`([^`]*)`(?:.*with `(key-ipv4=\d+)` as well `([^`]*)`)?", told)[0]
+            options = [("key-ipv6=64", expected)]
+            if cut[0]:
+                options.append(("key-ipv6=64&" + cut[0], cut[1]))
+            for field in re.findall(r"`([^`]*)`", fields):
+                for option, key in options:
+                    with self.subTest(field=field, option=option):
+                        self.weir.call("FLUSHALL")
+                        status, _, text = self.get(f"/v1/gate?limits=9/1h&key-header=X-Client&{option}", X_Client=field)
+                        self.assertEqual((status, self.weir.call("KEYS", "*")), (200, [key.encode()]), text)
+                        asked += 1
+        self.assertGreater(asked, 10)
+
     def test_problems(self):
         self.weir.call("RL.POLICY", "SET", "api", "FIXED", "1/1h", "AS", "hourly", "FIXED", "5/1d")
         self.get("/v1/gate?policy=api&key=k")
@@ -243,8 +260,6 @@ class Options(Http):
         self.assertEqual(self.denial(adaptive + "&cost=10,1"), (429, "quota-exceeded", ["day"]))
 
     def test_partitions(self):
-        _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition&policy.2=none&key.2=l", X_Weir_Key="x")
-        self.assertIsNone(headers["RateLimit"])  # there is no such policy
         _, headers, _ = self.get("/v1/gate?limits=5/1s&key=k1&partition")
         self.assertEqual(rate_limits(headers)["RateLimit"], {"default": {"r": 4, "t": 1, "pk": b"k1"}})
 

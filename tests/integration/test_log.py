@@ -68,9 +68,13 @@ class Journal(harness.ServerTest):
             self.assertRegex(file.read(), "^<3>weir-server: ")
 
     def test_a_file_has_no_priorities(self):
-        server = self.server(storage="memory")
-        server.how["env"] = {**os.environ, "JOURNAL_STREAM": "1:1"}
-        server.start().stop()
+        """Though stderr is the journal's."""
+        with open(self.path("stderr"), "wb") as file:
+            status = os.fstat(file.fileno())
+            server = self.server(storage="memory")
+            server.how.update(stderr=file, env={**os.environ, "JOURNAL_STREAM": f"{status.st_dev}:{status.st_ino}"})
+            server.start().send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(harness.PATIENCE_S), 0)
         for line in server.log().splitlines():
             self.assertNotIn("<", line[:3])
 

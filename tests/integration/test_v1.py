@@ -57,6 +57,21 @@ class Page(Http):
         self.assertGreater(len(told), 20)
         self.assertEqual(rows, told)
 
+    def test_the_pattern_of_durations_takes_none_that_weir_does_not_read(self):
+        self.start()
+        schemas = json.loads(self.get("/v1/openapi.json")[2])["components"]["schemas"]
+        hold = next(schema["properties"]["hold"] for schema in schemas.values()
+                    if "hold" in schema.get("properties", {}))
+        pattern = next(form["pattern"] for form in hold["anyOf"] if "pattern" in form)
+        texts = [digits * count + unit for unit in ("s", "h", "minutes") for digits in "07" for count in range(40)]
+        fit = [text for text in [*texts, "60s", "0ms", "1hour", "10weeks", "9us"] if re.search(pattern, text)]
+        self.assertGreater(len(fit), 60)
+        connection = self.connection()
+        for text in fit:  # what comes of so long a time is the command's to say
+            with self.subTest(text=text):
+                _, answer = self.take(connection, key="k", limits="1/1h", hold=text)
+                self.assertNotRegex(answer.get("error", ""), "^ERR hold ")
+
 
 class Curl(Http):
     def ask(self, path, **members):

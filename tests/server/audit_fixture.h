@@ -28,21 +28,26 @@ inline std::string text_of(const std::filesystem::path& path) {
 class AuditFixture : public ::testing::Test {
  protected:
   AuditFixture() {
-    Config config;
-    config.dir = folder_.path;
-    config.config_file = folder_.path + "/weir.conf";
-    config.aclfile = folder_.path + "/users";
-    config.policies_file = "policies";
-    config.enable_debug_command = DebugAccess::kYes;
+    config_.dir = folder_.path;
+    config_.config_file = folder_.path + "/weir.conf";
+    config_.aclfile = folder_.path + "/users";
+    config_.policies_file = "policies";
+    config_.enable_debug_command = DebugAccess::kYes;
     write("weir.conf", "");
     write("users", "user default on nopass ~* &* +@all\n");
     write("policies", "");
-    server_.emplace(config);
-    client_ = server_->connect();
-    EXPECT_TRUE(start_log(folder_.path + "/log", LogLevel::kError));
+    start();
   }
   ~AuditFixture() override { EXPECT_TRUE(start_log("", LogLevel::kNothing)); }
 
+  // A server over what the one before it has left.
+  void start() {
+    client_.reset();
+    server_.reset();
+    server_.emplace(config_, disk_);
+    client_ = server_->connect();
+    EXPECT_TRUE(start_log(folder_.path + "/log", LogLevel::kError));
+  }
   void write(const std::string& name, const std::string& text) {
     std::ofstream(folder_.path + "/" + name) << text;
   }
@@ -65,6 +70,8 @@ class AuditFixture : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
+  Config config_;
+  std::shared_ptr<storage::MemoryDisk> disk_ = storage::make_memory_disk({1, 2});
   std::optional<FakeServer> server_;
   std::unique_ptr<FakeClient> client_;
   size_t seen_ = 0;

@@ -128,9 +128,10 @@ func set(header http.Header, fields map[string]string) {
 
 func deny(writer http.ResponseWriter, verdict weir.Verdict, cost int64) {
 	violated := []string{}
-	for _, limit := range verdict.Limits {
+	names := verdict.ItemNames()
+	for index, limit := range verdict.Limits {
 		if limit.Remaining < cost {
-			violated = append(violated, limit.Name)
+			violated = append(violated, names[index])
 		}
 	}
 	body, _ := json.Marshal(map[string]any{"type": problem, "title": title, "status": http.StatusTooManyRequests,

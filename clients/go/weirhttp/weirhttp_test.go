@@ -155,12 +155,18 @@ func TestFieldsAnd429(t *testing.T) {
 	if retry, _ := strconv.Atoi(response.Header.Get("Retry-After")); retry < 3540 || retry > 3600 {
 		t.Errorf("Retry-After: got %s", response.Header.Get("Retry-After"))
 	}
+	violates(t, body, "hourly")
+}
+
+// violates is of the body of a denial by one limit.
+func violates(t *testing.T, body, name string) {
+	t.Helper()
 	var problem struct {
 		Status   int
 		Violated []string `json:"violated-policies"`
 	}
 	if err := json.Unmarshal([]byte(body), &problem); err != nil || problem.Status != 429 || len(problem.Violated) != 1 ||
-		problem.Violated[0] != "hourly" {
+		problem.Violated[0] != name {
 		t.Errorf("got %s, %v", body, err)
 	}
 }
@@ -181,8 +187,9 @@ func TestSkipCostAndKey(t *testing.T) {
 	fields(t, response, http.StatusOK, "RateLimit", `"default";r=3;t=3600`)
 	response, _ = get("/", "X-Api-Key", "b")
 	fields(t, response, http.StatusOK, "RateLimit", `"default";r=9;t=3600`)
-	response, _ = get("/", "X-Api-Key", "a", "X-Cost", "7")
+	response, body := get("/", "X-Api-Key", "a", "X-Cost", "7")
 	fields(t, response, http.StatusTooManyRequests)
+	violates(t, body, "default")
 }
 
 func TestAFaultIsNoDenial(t *testing.T) {
@@ -211,7 +218,7 @@ func TestKilledAndHanging(t *testing.T) {
 			if took := watch.Taken(); took > inTime+slack {
 				t.Errorf("an answer took %v", took)
 			}
-			fields(t, response, http.StatusOK, "RateLimit-Policy", `"fixed0";q=1000;w=3600`)
+			fields(t, response, http.StatusOK, "RateLimit-Policy", `"default";q=1000;w=3600`)
 		}
 	}
 	get = site(t, made(t, server.URL(), "FIXED 1000/1h", weirhttp.Options{Away: weir.Closed}))

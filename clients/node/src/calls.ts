@@ -77,7 +77,7 @@ export async function peek(engine: Engine, key: string, { cost = 1, signal }: Ca
   if (engine.plan(key)) {
     const command = ['RL.PEEK', key, ...engine.words, 'COST', costWord(cost), 'HEADERS'];
     const replies = await engine.ask([command], { key, signal, end });
-    if (replies) return answerOf(replies.at(-1), engine.specs).verdict;
+    if (replies) return answerOf(replies.at(-1), engine.specs, cost).verdict;
   }
   return engine.decide(key, cost, { charge: false });
 }

@@ -15,6 +15,8 @@ import type { Verdict } from './verdict.js';
 import type { Weir } from './weir.js';
 
 const kProbeMs = 1000;
+const kShadowIndex = 5; // the field of a reply to SHADOW that names the limit that would deny
+const kAllAllow = -1;
 
 export function newId(): string {
   return randomBytes(12).toString('hex');
@@ -161,9 +163,10 @@ export class Engine {
     return null;
   }
 
+  /** With SHADOW it charges what is there, and is never counted as a denial, which could ban the key. */
   handBackWords(key: string, { costs, id }: HandBack): Words {
     const cost = costs.length === 1 ? [String(costs[0]), 'UPTO'] : [costWord(costs)];
-    return ['RL.TAKE', key, ...this.words, 'COST', ...cost, 'ID', id];
+    return ['RL.TAKE', key, ...this.words, 'COST', ...cost, 'SHADOW', 'ID', id];
   }
 
   /**
@@ -179,8 +182,9 @@ export class Engine {
   /** Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there. */
   async handedBack({ key, end }: Asking, back: HandBack, reply: unknown): Promise<boolean> {
     if (reply instanceof Error) return false;
-    if (back.costs.length > 1 && !(reply as number[])[0]) {
-      const words = ['RL.TAKE', key, ...this.words, 'COST', String(largest(back.costs)), 'UPTO', 'ID', `${back.id}u`];
+    if (back.costs.length > 1 && (reply as number[])[kShadowIndex] !== kAllAllow) {
+      const most = String(largest(back.costs));
+      const words = ['RL.TAKE', key, ...this.words, 'COST', most, 'UPTO', 'SHADOW', 'ID', `${back.id}u`];
       if (!await this.ask([words], { key, end })) return false;
     }
     this.core.handedBack(key, back);
@@ -189,7 +193,7 @@ export class Engine {
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
   learn(key: string, reply: unknown, cost: Cost): Verdict {
-    const { verdict, resetsMs, blocked, bannedMs, callers } = answerOf(reply, this.specs);
+    const { verdict, resetsMs, blocked, bannedMs, callers } = answerOf(reply, this.specs, cost);
     const granted = typeof cost === 'number' ? verdict.granted : cost;
     this.#asked += 1;
     this.core.answered(key, performance.now(), verdict.allowed ? granted : 0, {

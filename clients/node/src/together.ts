@@ -82,7 +82,7 @@ async function takeParts(parts: readonly Part[], signal: AbortSignal | undefined
   const allowed = Boolean(full['allowed']);
   const each = (full['keys'] as unknown[]).map((reply, index) => {
     const { engine, key, cost } = parts[index]!;
-    return engine.learn(key, reply, allowed ? cost : 0);
+    return engine.learn(key, reply, cost);
   });
   return new Verdicts(allowed, full['index'] as number, each);
 }

@@ -1,9 +1,11 @@
 /** What a limiter says: verdicts, limit by limit, and the HTTP fields made of them. */
 
 import { kNever } from './core/local.js';
-import type { Decision } from './core/mirror.js';
+import { asks } from './core/mirror.js';
+import type { Cost, Decision } from './core/mirror.js';
 import { specsOfAnswer } from './core/specs.js';
-import type { AnsweredLimit, Specs } from './core/specs.js';
+import type { AnsweredLimit, Spec, Specs } from './core/specs.js';
+import { namesOf } from './names.js';
 import { mapOf } from './replies.js';
 
 const kClosedRetryMs = 1000;
@@ -96,11 +98,17 @@ export class Verdict {
     return found;
   }
 
+  /** The names of the limits in the HTTP fields, as weir gives them: what AS says, else the policy, or `default`. */
+  itemNames(): string[] {
+    return namesOf(this.limits.map(({ name }) => name), this.policy);
+  }
+
   #made(): Record<string, string> {
     if (!this.limits.length) return {};
-    const counts = new Map(this.#specs.map((spec) => [spec.name, Math.trunc(spec.count)]));
-    return { RateLimit: this.limits.map(item).join(', '),
-      'RateLimit-Policy': this.limits.map((limit) => policyItem(limit, counts.get(limit.name))).join(', ') };
+    const names = this.itemNames();
+    const specs = this.#specs.length === this.limits.length ? this.#specs : [];
+    return { RateLimit: this.limits.map((limit, index) => item(names[index]!, limit)).join(', '),
+      'RateLimit-Policy': this.limits.map((limit, index) => policyItem(names[index]!, limit, specs[index])).join(', ') };
   }
 }
 
@@ -108,14 +116,15 @@ function seconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }
 
-function item(limit: LimitState): string {
+function item(name: string, limit: LimitState): string {
   const end = limit.resetAfterMs === null ? '' : `;t=${seconds(limit.resetAfterMs)}`;
-  return `"${limit.name}";r=${Math.max(0, limit.remaining)}${end}`;
+  return `"${name}";r=${Math.max(0, limit.remaining)}${end}`;
 }
 
-function policyItem(limit: LimitState, count = limit.limit): string {
+function policyItem(name: string, limit: LimitState, spec: Spec | undefined): string {
+  const count = spec ? Math.trunc(spec.count) : limit.limit;
   const isWhole = limit.windowMs >= 1000 && limit.windowMs % 1000 === 0;
-  return `"${limit.name}";q=${count}${isWhole ? `;w=${limit.windowMs / 1000}` : ''}`;
+  return `"${name}";q=${count}${isWhole ? `;w=${limit.windowMs / 1000}` : ''}`;
 }
 
 /** A lease or a hold was denied; `verdict` says for how long. */
@@ -138,12 +147,15 @@ export interface Answer {
   readonly verdict: Verdict;
   readonly resetsMs: readonly number[];
   readonly blocked: boolean;
-  readonly bannedMs: number;
+  readonly bannedMs: number | undefined; // undefined: not told
   readonly callers: number | undefined;
 }
 
-/** Of a map that weir answered with FULL or HEADERS; `known` are the limits that were asked, if they are. */
-export function answerOf(reply: unknown, known: Specs | null): Answer {
+/**
+ * Of a map that weir answered with FULL or HEADERS to a request of that cost; `known` are the limits that were asked, if
+ * they are.
+ */
+export function answerOf(reply: unknown, known: Specs | null, cost: Cost): Answer {
   const full = mapOf(reply);
   const limits = (full['limits'] as unknown[]).map((limit) => mapOf(limit) as unknown as AnsweredLimit);
   const fields = (full['headers'] ? mapOf(full['headers']) : {}) as Record<string, string>;
@@ -156,8 +168,17 @@ export function answerOf(reply: unknown, known: Specs | null): Answer {
     id: (full['hold'] ?? full['lease']) as number | null, banned: Boolean(full['banned']), source: 'weir',
     specs: known ?? specsOfAnswer(limits, fields['RateLimit-Policy'] ?? ''), fields });
   return { verdict, resetsMs: limits.map((limit) => limit.reset_ms), blocked: !limits.length && !allowed,
-    bannedMs: verdict.banned ? Math.max(0, full['retry_ms'] as number) : 0,
+    bannedMs: bannedMsOf(verdict, full['retry_ms'] as number, cost),
     callers: full['callers'] as number | undefined };
+}
+
+/**
+ * For how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell when the
+ * ban ends.
+ */
+function bannedMsOf(verdict: Verdict, retryMs: number, cost: Cost): number | undefined {
+  if (verdict.allowed || !verdict.banned) return asks(cost) ? 0 : undefined;
+  return retryMs < 0 ? undefined : retryMs;
 }
 
 /** FULL does not name the deciding limit: the one with the least left, of a denial that which needs longest. */

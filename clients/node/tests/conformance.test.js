@@ -111,8 +111,9 @@ test('errors', () => {
 });
 
 test('fields', () => {
-  for (const { name, reply, verdict: wanted, specs, headers } of table('fields')) {
-    const { verdict } = answerOf(reply, null);
+  for (const { name, reply, cost = 1, verdict: wanted, banned_ms: bannedMs, specs, headers } of table('fields')) {
+    const { verdict, bannedMs: found = null } = answerOf(reply, null, cost);
+    assert.equal(found, bannedMs, name);
     const { retryAfterMs, resetAfterMs, allowed, limit, remaining, policy, granted } = verdict;
     assert.deepEqual({ allowed, limit, remaining, retry_ms: retryAfterMs ?? kNever, reset_ms: resetAfterMs ?? kNever, policy,
       granted }, wanted, name);

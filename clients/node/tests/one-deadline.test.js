@@ -21,7 +21,8 @@ const kCharge = ['RL.TAKE', 'RL.ACQUIRE', 'RL.RESERVE', 'RL.MTAKE'];
 
 function replyTo(words) {
   if (['HEADERS', 'FULL'].includes(words.at(-1))) return { ...kFull, index: -1, keys: [kFull, kFull] };
-  return ['RL.TAKE', 'RL.RESERVE'].includes(words[0]) ? [0, 0, 0] : 1; // a hand back of several costs is denied
+  if (words[0] === 'RL.TAKE') return [1, 0, 0, 0, 0, 0]; // SHADOW: a limit would deny a hand back of several costs
+  return words[0] === 'RL.RESERVE' ? [0, 0, 0] : 1;
 }
 
 /** In place of a Weir: it answers each request when its time is all but over, or not at all. */

@@ -105,7 +105,9 @@ class Conformance(unittest.TestCase):
     def test_fields(self):
         for row in table("fields"):
             with self.subTest(row["name"]):
-                got = verdict.of_reply(row["reply"], None).verdict
+                answer = verdict.of_reply(row["reply"], None, row.get("cost", 1))
+                self.assertEqual(answer.banned_ms, row["banned_ms"])
+                got = answer.verdict
                 for name, wanted in row["verdict"].items():
                     if name.endswith("_ms"):
                         value = getattr(got, {"retry_ms": "retry_after", "reset_ms": "reset_after"}[name])

@@ -73,7 +73,9 @@ class World:
     def of(self, command):
         if command[-1] in ("HEADERS", "FULL"):
             return {**FULL, "index": -1, "keys": [FULL, FULL]}
-        return [0, 0, 0] if command[0] in ("RL.TAKE", "RL.RESERVE") else 1  # a hand back of several costs is denied
+        if command[0] == "RL.TAKE":
+            return [1, 0, 0, 0, 0, 0]  # SHADOW: a limit would deny a hand back of several costs
+        return [0, 0, 0] if command[0] == "RL.RESERVE" else 1
 
 
 def limiter(clock, limits):

@@ -14,6 +14,7 @@ from .weirs import WeirServer, wait_until
 
 DEADLINE_S = 0.1
 LIMIT = "FIXED 1000/1h"
+BANNED_AT_ONCE = "FIXED 4/1h BAN 1h AFTER 1 WITHIN 1h"
 ERRORS = Path(__file__).resolve().parents[2] / "conformance/errors.json"
 
 
@@ -69,6 +70,23 @@ class Outages(unittest.TestCase):
         calls.take()
         self.assertEqual(self.remaining(), left - 5 - 2)
         self.assertEqual([change.away for change in changes], [True, False])
+
+    def test_what_is_handed_back_bans_nobody(self):
+        rows = {"nothing is there": (BANNED_AT_ONCE, 4, [0]),
+                "of several limits: one has less": (f"{BANNED_AT_ONCE} FIXED 100/1d", 3, [0, 96])}
+        for name, (limits, taken, left) in rows.items():
+            with self.subTest(name):
+                calls = self.calls(limits=limits, deadline=PATIENT_S)
+                calls.limiter.take("h", 0)
+                self.server.kill()
+                self.assertEqual(calls.limiter.take("h", 2).source, "local")
+                self.server.start()
+                self.back(calls)
+                self.server.call("RL.TAKE", "h", *limits.split(), "COST", str(taken))
+                calls.limiter.take("h", 0)
+                verdict = calls.limiter.peek("h")
+                self.assertEqual(([limit.remaining for limit in verdict.limits], verdict.banned), (left, False))
+                self.server.call("FLUSHALL")
 
     def test_nobody_waits_for_who_is_killed(self):
         calls = self.calls()
@@ -141,7 +159,7 @@ class Outages(unittest.TestCase):
         self.assertEqual({mode: verdict.allowed for mode, verdict in verdicts.items()},
                          {"local": True, "strict": False, "open": True, "closed": False})
         self.assertIn("Retry-After", verdicts["closed"].headers())
-        self.assertEqual(verdicts["local"].headers()["RateLimit-Policy"], '"fixed0";q=1000;w=3600')
+        self.assertEqual(verdicts["local"].headers()["RateLimit-Policy"], '"default";q=1000;w=3600')
 
     def test_other_calls_while_away(self):
         calls = self.calls(limits="FIXED 20/1h", deadline=PATIENT_S)

@@ -4,7 +4,7 @@ import unittest
 
 from redis.exceptions import ClusterCrossSlotError, ResponseError
 from weir import calls, together
-from weir.effects import Send
+from weir.effects import Beside, Send
 from weir.steps import Engine, Options
 
 FULL = {"allowed": 1, "limits": [], "retry_ms": 0, "policy": None, "granted": 1, "lease": None, "hold": 7, "banned": 0}
@@ -19,6 +19,8 @@ def played(steps, reply_to):
     try:
         effect = next(steps)
         while True:
+            if isinstance(effect, Beside):
+                played(effect.steps, reply_to)
             try:
                 outcome = [reply_to(command) for command in effect.commands] if isinstance(effect, Send) else None
             except Exception as error:
@@ -78,6 +80,25 @@ class Steps(unittest.TestCase):
         with self.assertRaisesRegex(ResponseError, "WRONGTYPE"):
             played(together.steps([(engine, "a", 1), (engine, "text", 1)]), reply_to)
         self.assertEqual(sent[-1], ("RL.CANCEL", "a", 7))
+
+    def test_a_fault_of_one_key_does_not_keep_the_others_from_being_settled(self):
+        settled = []
+
+        def reply_to(command):
+            if command[0] == "RL.MTAKE":
+                raise ClusterCrossSlotError
+            if command[0] == "RL.SETTLE":
+                settled.append(command[1])
+                if command[1] == "a":
+                    fault()
+                if settled == ["a", "b"]:
+                    late(command)
+                return 1
+            return FULL
+        engine = engine_of()
+        with self.assertRaisesRegex(ResponseError, "WRONGTYPE"):
+            played(together.steps([(engine, key, 1) for key in "abc"]), reply_to)
+        self.assertEqual(settled, ["a", "b", "c", "b"], "what was late is sent once more")
 
 
 if __name__ == "__main__":

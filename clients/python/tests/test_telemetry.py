@@ -66,14 +66,17 @@ class Spans(unittest.TestCase):
         self.assertEqual((second.attributes["weir.allowed"], second.status.is_ok), (False, True))
         self.assertTrue(3000 < second.attributes["weir.retry_after"] <= 3600, "seconds")
 
-    def test_each_call_has_its_name(self):
-        limiter = Limiter(self.weir, "100/1s", observer=self.telemetry(keys=True))
+    def make_calls(self, limiter):
+        """One of each that a limiter has."""
         limiter.take("k")
         limiter.peek("k")
         limiter.acquire("k", 1)
         limiter.cancel("k", limiter.reserve("k"))
         limiter.hold("k", 1).cancel()
         take_all([(limiter, "k"), (limiter, "l")])
+
+    def test_each_call_has_its_name(self):
+        self.make_calls(Limiter(self.weir, "100/1s", observer=self.telemetry(keys=True)))
         with Limiter(self.weir, "CONCURRENCY 1 LEASE 1h", observer=self.telemetry()).lease("m"):
             pass
         spans = self.spans()
@@ -82,13 +85,8 @@ class Spans(unittest.TestCase):
         self.assertEqual([span.attributes.get("weir.key") for span in spans], ["k"] * 7 + [None])
 
     def test_names_and_units_are_those_of_the_other_languages(self):
-        limiter = Limiter(self.weir, "100/1s", observer=self.telemetry())
-        limiter.take("k")
-        limiter.peek("k")
-        limiter.acquire("k", 1)
-        limiter.cancel("k", limiter.reserve("k"))
-        limiter.hold("k", 1).cancel()
-        take_all([(limiter, "k"), (limiter, "l")])
+        limiter = Limiter(self.weir, "100/1s", observer=self.telemetry())  # which is told of as long as it is there
+        self.make_calls(limiter)
         spans = {span.name: span for span in self.spans()}
         metrics = {metric.name: metric for resource in self.reader.get_metrics_data().resource_metrics
                    for scope in resource.scope_metrics for metric in scope.metrics}

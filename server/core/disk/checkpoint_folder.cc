@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/ascii.h"
+#include "base/utc_text.h"
 
 namespace weir::server {
 namespace {
@@ -57,15 +58,10 @@ CheckpointAge age_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string checkpoint_name(int64_t wall_ms, uint64_t turn) {
-  const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[64];
-  const size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H-%M-%S", &parts);
   char rest[48];
   std::snprintf(rest, sizeof rest, ".%03dZ-turn-%llu", static_cast<int>(wall_ms % 1000),
                 static_cast<unsigned long long>(turn));
-  return std::string(text, length) + rest;
+  return utc_text(wall_ms / 1000, "%Y-%m-%dT%H-%M-%S") + rest;
 }
 
 bool is_checkpoint_name(std::string_view name) {

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <string_view>
 #include <utility>
 
 #include "base/one_line.h"
+#include "base/utc_text.h"
 #include "server/os/plain_file.h"
 #include "server/os/version.h"
 
@@ -15,14 +15,6 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kMarkBytesMax = 4096;
-
-std::string utc_text(int64_t unix_s) {
-  const auto seconds = static_cast<std::time_t>(unix_s);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[64];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 }  // namespace
 
@@ -38,7 +30,8 @@ std::optional<UncleanEnd> RunMark::begin(int64_t now_s) {
   file_ = storage::Descriptor(
       ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640));
   const std::string line = "weir " + std::string(weir_version()) + ", pid " +
-                           std::to_string(::getpid()) + ", since " + utc_text(now_s) + "\n";
+                           std::to_string(::getpid()) + ", since " +
+                           utc_text(now_s, "%Y-%m-%dT%H:%M:%SZ") + "\n";
   // On a full disk the file alone says what matters.
   if (file_.ok()) [[maybe_unused]]
     const ssize_t written = ::write(file_.get(), line.data(), line.size());

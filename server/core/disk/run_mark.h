@@ -4,8 +4,8 @@
 //     weir 0.1.0, pid 4711, since 2026-11-26T10:00:00Z
 //     signal 11 (SIGSEGV) at 2026-11-26T10:05:00.123+00:00; the command that ran is get
 //
-// The second line is a crash's (server/os/crash_report.h). A run that was killed, or whose machine
-// has stopped, leaves none.
+// The second line is a crash's (server/os/crash_report.h). A run that was killed, whose machine has
+// stopped, or that has ended itself because of an error leaves none.
 //
 // It is for people: the data needs no repair after any end, and no decision hangs on this file. So
 // it is not synced, and where it cannot be written the server goes on without it.

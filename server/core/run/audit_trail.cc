@@ -16,6 +16,7 @@ namespace weir::server {
 namespace {
 
 constexpr size_t kShownBytesMax = 500;
+constexpr size_t kCountsSearched = 16;  // more than there are commands that are counted
 
 std::string cut(std::string text) {
   if (text.size() <= kShownBytesMax) return text;
@@ -86,11 +87,20 @@ void AuditTrail::note(const Call& call, Within within) {
   std::vector<AuditChange> changes = notes_.take();
   if (call.command.audit == Audit::kIfNoted && changes.empty()) return;
   Line line = line_of(call, within);
-  if (has_keys(call.command) && is_repeated(call, line)) return;
+  if (has_keys(call.command) && is_repeated(call, &line)) return;
   line.fields.push_back({"arguments", arguments_of(call)});
   if (changes.empty()) changes.emplace_back();
+  add_changes(std::move(line), std::move(changes));
+}
+
+void AuditTrail::note_file(std::string_view option, std::vector<AuditChange> changes) {
+  add_changes({.text = "audit: " + std::string(option), .is_about_data = true}, std::move(changes));
+}
+
+void AuditTrail::add_changes(Line line, std::vector<AuditChange> changes) {
   for (AuditChange& change : changes) {
     Line& told = lines_.emplace_back(line);
+    line.repeated.reset();  // the first one has begun it
     if (change.name.empty()) continue;
     told.fields.push_back({"changed", cut(std::move(change.name))});
     told.fields.push_back({"before", cut(std::move(change.before))});
@@ -98,35 +108,62 @@ void AuditTrail::note(const Call& call, Within within) {
   }
 }
 
-bool AuditTrail::is_repeated(const Call& call, const Line& line) {
-  const std::string user = call.session.client().user().name();
-  Repeated& repeated = repeated_[{&call.command, user}];
-  if (repeated.until_ns != 0) {
-    ++repeated.more;
-    return true;
+// Answers where requests are counted that are taken back together, so that a script of many adds
+// little; null: nowhere near.
+AuditTrail::Line* AuditTrail::counts_of(RepeatedRequests::iterator repeated) {
+  const size_t begin = lines_.size() - std::min(kCountsSearched, lines_.size());
+  for (size_t at = lines_.size(); at > std::max(begin, counts_begin_); --at) {
+    Line& line = lines_[at - 1];
+    if (line.more > 0 && line.repeated == repeated) return &line;
   }
-  repeated.until_ns = clock_.steady_ns() + kNsPerS;
-  repeated.line = line;
-  return false;
+  return nullptr;
 }
 
+bool AuditTrail::is_repeated(const Call& call, Line* line) {
+  const std::string user = call.session.client().user().name();
+  const auto [at, is_first] = repeated_.try_emplace({&call.command, user});
+  line->repeated = at;
+  if (is_first) {
+    at->second.until_ns = clock_.steady_ns() + kNsPerS;
+    return false;
+  }
+  if (Line* const counts = counts_of(at)) {
+    ++counts->more;
+  } else {
+    lines_.push_back({.is_about_data = line->is_about_data, .repeated = at, .more = 1});
+  }
+  return true;
+}
+
+void AuditTrail::tell_more(const RepeatedRequests::value_type& repeated) {
+  const auto& [command, user] = repeated.first;
+  if (repeated.second.more == 0) return;
+  const LogField fields[] = {{"user", user}, {"more", std::to_string(repeated.second.more)}};
+  log_always(EventLevel::kInfo, "audit: " + name_of(*command), fields);
+}
+
+// Lines of a turn that has not ended hang on what is erased here, so it waits for them.
 void AuditTrail::tick() {
-  if (repeated_.empty()) return;
+  if (repeated_.empty() || !lines_.empty()) return;
   const int64_t now_ns = clock_.steady_ns();
   std::erase_if(repeated_, [&](const auto& entry) {
-    const Repeated& repeated = entry.second;
-    if (now_ns < repeated.until_ns) return false;
-    if (repeated.more == 0) return true;
-    std::vector<LogField> fields = repeated.line.fields;
-    fields.push_back({"more", std::to_string(repeated.more)});
-    log_always(EventLevel::kInfo, repeated.line.text, fields);
+    if (now_ns < entry.second.until_ns) return false;
+    tell_more(entry);
     return true;
   });
+}
+
+void AuditTrail::close() {
+  for (const auto& entry : repeated_) tell_more(entry);
+  repeated_.clear();
 }
 
 void AuditTrail::drop_after(size_t savepoint) {
   const auto first =
       lines_.begin() + static_cast<std::ptrdiff_t>(std::min(savepoint, lines_.size()));
+  for (auto line = first; line != lines_.end(); ++line) {
+    if (line->is_about_data && line->repeated && line->more == 0) repeated_.erase(*line->repeated);
+  }
   lines_.erase(
       std::remove_if(first, lines_.end(), [](const Line& line) { return line.is_about_data; }),
       lines_.end());
@@ -135,8 +172,20 @@ void AuditTrail::drop_after(size_t savepoint) {
 void AuditTrail::write(uint64_t turns_failed) {
   if (turns_failed > turns_failed_) drop_after(0);
   turns_failed_ = turns_failed;
-  for (const Line& line : lines_) log_always(EventLevel::kInfo, line.text, line.fields);
+  for (const Line& line : lines_) {
+    if (line.more > 0) {
+      (*line.repeated)->second.more += line.more;
+    } else {
+      log_always(EventLevel::kInfo, line.text, line.fields);
+    }
+  }
   lines_.clear();
+  counts_begin_ = 0;
+  if (!std::exchange(ends_, false)) return;
+  close();
+  log_always(EventLevel::kWarning, "loglevel is nothing: this is the last line, of the audit, too",
+             {});
+  set_log_level(LogLevel::kNothing);
 }
 
 }  // namespace weir::server

@@ -271,6 +271,8 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
 }
 
 void Executor::audit(const Call& call, size_t reply_begin) {
+  // The commit of a command that needs it early (SAVE) has replaced what stood before its reply.
+  if (within() == Within::kNothing) reply_begin = call.session.replies().reply_begin();
   const std::string_view written = *call.reply.buffer();
   const bool failed = written.substr(std::min(reply_begin, written.size())).starts_with('-');
   if (failed || !call.keys.failure().ok()) return needs_.host->audit().clear();

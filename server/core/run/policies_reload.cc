@@ -7,6 +7,7 @@
 #include "base/time_units.h"
 #include "server/config/config_words.h"
 #include "server/core/disk/storage_health.h"
+#include "server/core/run/audit_trail.h"
 #include "server/limiter/take/limiters.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
@@ -15,7 +16,7 @@
 namespace weir::server {
 namespace {
 
-// The user whom the history of policies names where nobody asked.
+// Whom the history of policies and the audit name where nobody asked.
 constexpr std::string_view kNobody = "policies-file";
 
 constexpr std::string_view kErr = "ERR ";
@@ -62,7 +63,8 @@ Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds
 }
 
 Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                            const StorageHealth& health) {
+                                                            const StorageHealth& health,
+                                                            AuditTrail* audit) {
   storage::Keyspace& keys = *needs.keys;
   if (needs.config->policies_file.empty() || keys.options().follows) return Reloaded::kSame;
   if (!keys.usable() || health.writes_denied()) {
@@ -72,9 +74,15 @@ Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds&
   keys.running().begin_command(needs.timeline->now_ns());
   const auto edits = reload_policies(needs, {.user = std::string(kNobody), .apply = true});
   if (!edits) return without_code(edits.error());
-  if (keys.failure().ok()) return edits->empty() ? Reloaded::kSame : Reloaded::kNew;
-  keys.running().roll_back();
-  return keys.failure().message();
+  if (!keys.failure().ok()) {
+    keys.running().roll_back();
+    return keys.failure().message();
+  }
+  std::vector<AuditChange> changes;
+  for (const auto& [name, before, after] : *edits)
+    changes.push_back({.name = name, .before = before, .after = after});
+  audit->note_file(kNobody, std::move(changes));
+  return edits->empty() ? Reloaded::kSame : Reloaded::kNew;
 }
 
 }  // namespace weir::server

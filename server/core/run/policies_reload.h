@@ -12,6 +12,7 @@
 
 namespace weir::server {
 
+class AuditTrail;
 class CallHost;
 class StorageHealth;
 class Timeline;
@@ -41,8 +42,10 @@ struct PoliciesReload {
 Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
                                                              const PoliciesReload& how);
 
-// Applies the file, if the option is set, in a command of its own between turns.
+// Applies the file, if the option is set, in a command of its own between turns. Nobody has asked
+// for what it changes, so the audit is told of that here.
 Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds& needs,
-                                                            const StorageHealth& health);
+                                                            const StorageHealth& health,
+                                                            AuditTrail* audit);
 
 }  // namespace weir::server

@@ -43,12 +43,11 @@ void apply_limiting(const Config& config, Limiters* limiters) {
   log_warning("limiting is {}: no limiter denies anything", limiting_name(config.limiting));
 }
 
-// The audit ends with `nothing`, which is told while it can be.
-void apply_log_level(LogLevel level) {
-  if (level == LogLevel::kNothing)
-    log_always(EventLevel::kWarning,
-               "loglevel is nothing: this is the last line, of the audit, too", {});
-  set_log_level(level);
+// The audit ends with `nothing`, so that waits until the turn's lines are written.
+void apply_log_level(Server& server) {
+  const LogLevel level = server.config().loglevel;
+  server.executor().audit_trail().set_ending(level == LogLevel::kNothing);
+  if (level != LogLevel::kNothing) set_log_level(level);
 }
 
 // The files of tls-* that are in use.
@@ -68,7 +67,7 @@ struct OptionEffect {
 };
 
 constexpr OptionEffect kOptionEffects[] = {
-    {"loglevel", [](Server& server) { apply_log_level(server.config().loglevel); }},
+    {"loglevel", apply_log_level},
     {"notify-keyspace-events",
      [](Server& server) {
        server.messages().set_event_classes(server.config().notify_keyspace_events);
@@ -227,6 +226,7 @@ storage::Status Server::open(OpeningLines::Tell tell) {
 
 storage::Status Server::close() {
   end_turn();
+  executor_.audit_trail().close();
   persistence_.health.look_at_the_end();
   if (keys_.store_in_use().failed()) return persistence_.health.failure();
   return keys_.store_in_use()->sync_now();
@@ -244,7 +244,7 @@ Result<Reloaded, std::string> Server::read_policies() {
                             .keys = &keys_,
                             .timeline = &timeline_,
                             .host = this};
-  auto read = reload_policies_between_turns(needs, persistence_.health);
+  auto read = reload_policies_between_turns(needs, persistence_.health, &executor_.audit_trail());
   if (read && *read == Reloaded::kNew) waiting_.signal_all();  // no command has run that would have
   return read;
 }

@@ -11,7 +11,7 @@ namespace weir::server::http {
 // A value of JSON. Which members count depends on the kind:
 //   kBoolean    integer, 0 or 1
 //   kInteger    integer
-//   kReal       real: it has a fraction or an exponent, or more than 64 bits
+//   kReal       real: it has a fraction or an exponent, or does not fit into int64_t
 //   kText       text, which is UTF-8
 //   kArray      elements
 //   kObject     names and elements, as many of both

@@ -52,8 +52,16 @@ bool is_array_of(const Json& value, size_t most) {
   return value.is(Kind::kArray) && !value.elements.empty() && value.elements.size() <= most;
 }
 
+// "1 to 16"
+std::string up_to(size_t most) { return "1 to " + std::to_string(most); }
+
+// Adds the words of a text. A command takes no more than kRequestWordsMax of them: what is past one
+// more is not kept.
 void add_limits(std::string_view text, CommandWords* words) {
-  for (const std::string_view word : split_at_spaces(text)) words->emplace_back(word);
+  for (const std::string_view word : split_at_spaces(text)) {
+    if (words->size() > kRequestWordsMax) return;
+    words->emplace_back(word);
+  }
 }
 
 // What is wrong inside a value is told by where it stands; of all else the member is named.
@@ -150,9 +158,11 @@ class BodyReader {
   Done add_all_limits(const Json& body, std::string_view at) {
     for (size_t i = 0; i < body.names.size(); ++i) {
       const Member* member = find_member(kOfEach, body.names[i]);
-      if (member == nullptr || body.elements[i].is(Kind::kNull)) continue;
+      if (member == nullptr) continue;
       const Member* own = find_member(endpoint_.members, member->name);
       if (own != nullptr && !is_of_limits(*own)) continue;
+      const bool may_be_null = own == nullptr || !own->must;
+      if (may_be_null && body.elements[i].is(Kind::kNull)) continue;
       if (auto done = add_value(*member, body.elements[i], place_of(at, member->name)); !done)
         return done;
     }
@@ -270,7 +280,10 @@ class BodyReader {
       }
     }
     if (words_.size() == before) return wrong(member, value, place);
-    return {};
+    if (words_.size() <= kRequestWordsMax) return {};
+    return Fault{
+        .at = place,
+        .what = "must be fewer words: a command has at most " + std::to_string(kRequestWordsMax)};
   }
 
   Done add_each(const Member& member, const Json& value, const std::string& place) {
@@ -316,20 +329,21 @@ std::string form_of(const Member& member) {
     case MemberKind::kKey:
       return R"(must be a string or an integer, or {"hex": "..."} for other bytes)";
     case MemberKind::kKeys:
-      return "must be an array of 1 to 16 keys";
+      return "must be an array of " + up_to(algorithms::kLimitsMax) + " keys";
     case MemberKind::kName:
-      return "must be a string of 1 to " + std::to_string(kPolicyNameBytesMax) + " bytes";
+      return "must be a string of " + up_to(kPolicyNameBytesMax) + " bytes";
     case MemberKind::kLimits:
       return "must be limits in a string, or in an array of strings";
     case MemberKind::kEach:
-      return "must be an array of 1 to 16 objects with policy, limits or both";
+      return "must be an array of " + up_to(algorithms::kLimitsMax) +
+             " objects with policy, limits or both";
     case MemberKind::kInteger:
       return "must be an integer " + algorithms::between(member.least, member.most);
     case MemberKind::kCosts:
       return "must be an integer " + algorithms::between(0, algorithms::kCostMax) +
              ", or an array of them with one for each limit";
     case MemberKind::kToken:
-      return "must be a string of 1 to 64 bytes, or an integer";
+      return "must be a string of " + up_to(kIdBytesMax) + " bytes, or an integer";
     case MemberKind::kDuration:
       return times("a string with " + std::string(algorithms::kDurationForm));
     case MemberKind::kTime:

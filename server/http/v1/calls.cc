@@ -4,7 +4,8 @@
 
 #include "algorithms/words.h"
 #include "base/heap_bytes.h"
-#include "resp/value.h"
+#include "server/http/format/reply.h"
+#include "server/http/format/trace_field.h"
 #include "server/http/v1/body_words.h"
 #include "server/http/v1/endpoints.h"
 #include "server/http/v1/problem.h"
@@ -14,10 +15,11 @@ namespace weir::server::http {
 namespace {
 
 constexpr std::string_view kRequests = "requests";
-constexpr std::string_view kNoAnswer = "ERR internal error: the reply is none";
 constexpr std::string_view kBatchTooLong =
     "ERR the answers to one batch would have more than 8 MB: this one is left out, though it has "
     "run";
+constexpr std::string_view kAnswerTooLong =
+    "ERR the answer would have more than 8 MB: ask for less at once, or by the Redis protocol";
 
 const Endpoint* endpoint_at(std::string_view path) {
   if (!path.starts_with(kV1)) return nullptr;
@@ -37,12 +39,13 @@ std::string_view member_to_blame(const Endpoint& row, std::string_view error) {
 }
 
 Answer answer_to(const Endpoint& row, std::string_view bytes) {
-  resp::Value reply;
-  size_t consumed = 0;
-  if (resp::decode(bytes, &reply, &consumed) != resp::DecodeStatus::kValue)
-    return problem_answer(kNoAnswer);
-  if (reply.is_error()) return problem_answer(reply.text, member_to_blame(row, reply.text));
-  return {.content_type = "application/json", .body = text_of(answer_of(row, reply)) + "\n"};
+  if (bytes.size() > kAnswerBytesMax) return problem_answer(kAnswerTooLong);
+  const auto reply = read_reply(bytes);
+  if (!reply) return problem_answer(reply.error());
+  if (reply->is_error()) return problem_answer(reply->text, member_to_blame(row, reply->text));
+  std::string text = text_of(answer_of(row, *reply)) + "\n";
+  if (text.size() > kAnswerBytesMax) return problem_answer(kAnswerTooLong);
+  return {.content_type = "application/json", .body = std::move(text)};
 }
 
 std::string names_in_batches() {
@@ -59,8 +62,10 @@ bool Calls::has(std::string_view path) {
   return path == kBatchPath || endpoint_at(path) != nullptr;
 }
 
-Result<void, Fault> Calls::read(std::string_view path, std::string_view body) {
+Result<void, Fault> Calls::read(std::string_view path, std::string_view body,
+                                const std::optional<std::string>& trace) {
   *this = {};
+  trace_ = trace;
   const auto parsed = parse_json(body);
   if (!parsed) return parsed.error();
   const Endpoint* row = endpoint_at(path);
@@ -95,6 +100,7 @@ Result<void, Fault> Calls::read_batch(const Json& body) {
 Result<void, Fault> Calls::add(const Endpoint& row, const Json& body, std::string_view at) {
   auto words = words_of(row, body, at);
   if (!words) return words.error();
+  if (row.traced) add_trace(trace_, &*words);
   rows_.push_back(&row);
   commands_.push_back(std::move(*words));
   return {};
@@ -111,8 +117,7 @@ void Calls::add_answer(Answer answer) {
     return;
   }
   std::string& text = answer_.body;
-  if (text.size() + answer.body.size() > kBatchAnswerBytesMax)
-    answer = problem_answer(kBatchTooLong);
+  if (text.size() + answer.body.size() > kAnswerBytesMax) answer = problem_answer(kBatchTooLong);
   answer.body.pop_back();  // the line's end
   if (answered_ > 0) text.push_back(',');
   text.append("{\"status\":").append(std::to_string(answer.status));

@@ -3,13 +3,15 @@
 //     {"requests": [{"take": {"key": "a", "policy": "api"}}, {"settle": {...}}]}
 //     {"answers": [{"status": 200, "body": {...}}, {"status": 409, "body": {...}}]}
 //
-// A batch is read as a whole before any of it runs, so that a wrong word takes nothing. Then each
+// A batch is read as a whole before any of it runs, so that a wrong member takes nothing. Then each
 // has its own verdict, its own error, and the rights of its own command.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,8 +21,7 @@
 
 namespace weir::server::http {
 
-inline constexpr size_t kBatchMax = 100;                 // questions
-inline constexpr size_t kBatchAnswerBytesMax = 8 << 20;  // those past it are errors
+inline constexpr size_t kBatchMax = 100;  // questions
 
 class Calls {
  public:
@@ -29,10 +30,14 @@ class Calls {
   // Tells whether there is such a path.
   static bool has(std::string_view path);
 
-  // Reads what a path is asked for. REQUIRES: has(path).
-  Result<void, Fault> read(std::string_view path, std::string_view body);
-  // The commands, in the order in which they are to run.
-  const std::vector<Words>& commands() const { return commands_; }
+  // Reads what a path is asked for. The trace (format/trace_field.h) is for the commands that take
+  // one. REQUIRES: has(path).
+  Result<void, Fault> read(std::string_view path, std::string_view body,
+                           const std::optional<std::string>& trace = {});
+  // How many commands there are.
+  size_t count() const { return rows_.size(); }
+  // Hands over the commands, in the order in which they are to run.
+  std::vector<Words> take_commands() { return std::exchange(commands_, {}); }
   // Whether the command may wait for its turn.
   bool waits() const { return rows_.size() == 1 && rows_.front()->waits; }
   // Takes the reply to the next command, in RESP3; answers whether it was the last.
@@ -48,6 +53,7 @@ class Calls {
   void add_answer(Answer answer);
 
   bool is_batch_ = false;
+  std::optional<std::string> trace_;
   std::vector<const Endpoint*> rows_;
   std::vector<Words> commands_;
   size_t answered_ = 0;

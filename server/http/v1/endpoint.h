@@ -100,6 +100,7 @@ struct Endpoint {
   bool may_be_null = false;  // the answer
   bool in_batch = true;
   bool waits = false;
+  bool traced = false;  // it takes TRACEPARENT, which the request's field says
 };
 
 }  // namespace weir::server::http

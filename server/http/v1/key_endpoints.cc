@@ -1,6 +1,8 @@
 // The endpoints about keys: permits taken, booked, settled, given back, and looked at.
 #include "server/http/v1/endpoints.h"
 #include "server/http/v1/members.h"
+#include "server/limiter/counts/top_windows.h"
+#include "server/limiter/policy/request.h"
 
 namespace weir::server::http {
 namespace {
@@ -80,7 +82,7 @@ constexpr Member kTake[] = {kKeyMember,  kPolicyMember,   kLimitsMember, kCostMe
 constexpr Member kPeek[] = {kKeyMember,      kPolicyMember, kLimitsMember, kCostMember,
                             kOnChangeMember, kFullMember,   kHeadersMember};
 constexpr Member kKeysMember = {
-    .name = "keys", .kind = MemberKind::kKeys, .must = true, .about = "1 to 16 keys, each once."};
+    .name = "keys", .kind = MemberKind::kKeys, .must = true, .about = "The keys, each once."};
 constexpr Member kEachMember = {
     .name = "each",
     .kind = MemberKind::kEach,
@@ -111,7 +113,7 @@ constexpr Member kMaxWaitMember = {
     .name = "maxwait",
     .kind = MemberKind::kTime,
     .word = "MAXWAIT",
-    .most = 3'650 * kNsPerDay / kNsPerMs,
+    .most = kTimeoutNsMax / kNsPerMs,
     .about = "Books only if the wait is no longer: 10s, or 10000 milliseconds."};
 constexpr Member kReserve[] = {kKeyMember,     kPolicyMember, kLimitsMember,  kCostMember,
                                kMaxWaitMember, kTokenMember,  kOnChangeMember};
@@ -145,7 +147,7 @@ constexpr Member kTop[] = {{.name = "by",
                             .kind = MemberKind::kInteger,
                             .word = "COUNT",
                             .least = 1,
-                            .most = 1'000'000,
+                            .most = kTopCountMax,
                             .about = "So many keys at most; 10 if it is left out."}};
 
 constexpr Endpoint kKeyEndpoints[] = {
@@ -155,21 +157,24 @@ constexpr Endpoint kKeyEndpoints[] = {
      .needs = Needs::kLimits,
      .last = "HEADERS",
      .form = ReplyForm::kMap,
-     .shape = &kVerdictShape},
+     .shape = &kVerdictShape,
+     .traced = true},
     {.path = "peek",
      .command = "RL.PEEK",
      .members = kPeek,
      .last = "HEADERS",
      .form = ReplyForm::kMap,
      .shape = &kVerdictShape,
-     .may_be_null = true},
+     .may_be_null = true,
+     .traced = true},
     {.path = "mtake",
      .command = "RL.MTAKE",
      .members = kMtake,
      .needs = Needs::kLimitsOrEach,
      .last = "FULL",
      .form = ReplyForm::kMap,
-     .shape = &kVerdictsShape},
+     .shape = &kVerdictsShape,
+     .traced = true},
     {.path = "acquire",
      .command = "RL.ACQUIRE",
      .members = kAcquire,
@@ -178,13 +183,15 @@ constexpr Endpoint kKeyEndpoints[] = {
      .form = ReplyForm::kMap,
      .shape = &kVerdictShape,
      .in_batch = false,
-     .waits = true},
+     .waits = true,
+     .traced = true},
     {.path = "reserve",
      .command = "RL.RESERVE",
      .members = kReserve,
      .needs = Needs::kLimits,
      .form = ReplyForm::kTuple,
-     .shape = &kBookingShape},
+     .shape = &kBookingShape,
+     .traced = true},
     {.path = "settle",
      .command = "RL.SETTLE",
      .members = kSettle,

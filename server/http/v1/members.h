@@ -1,6 +1,7 @@
 // Members that several endpoints have.
 #pragma once
 
+#include "algorithms/adaptive.h"
 #include "algorithms/limit.h"
 #include "base/time_units.h"
 #include "server/http/v1/endpoint.h"
@@ -10,7 +11,6 @@ namespace weir::server::http {
 inline constexpr std::string_view kModes[] = {"USED", "RESET", "ASIS", "PROPORTIONAL", "ADDITIVE"};
 inline constexpr std::string_view kResults[] = {"OK", "FAIL"};
 inline constexpr int64_t kIdMax = (int64_t{1} << 53) - 1;  // limiter/counts/random_ids.h
-inline constexpr int64_t kLatencyMsMax = kNsPerDay / kNsPerMs;
 
 inline constexpr Member kKeyMember = {
     .name = "key", .kind = MemberKind::kKey, .must = true, .about = "The key of the limiter."};
@@ -88,7 +88,7 @@ inline constexpr Member kResultMember = {.name = "result",
 inline constexpr Member kLatencyMember = {.name = "latency",
                                           .kind = MemberKind::kTime,
                                           .word = "LATENCY",
-                                          .most = kLatencyMsMax,
+                                          .most = algorithms::kLatencyNsMax / kNsPerMs,
                                           .about = "How long the call took."};
 inline constexpr Member kNamedMember = {
     .name = "policy", .kind = MemberKind::kName, .must = true, .about = "The name of the policy."};

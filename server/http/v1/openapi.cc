@@ -184,7 +184,8 @@ Json all_paths(const CommandTable& commands) {
   }
   all.add(kBatchPath,
           made_object({{"post", operation_of("batch", "keys",
-                                             "Asks up to 100 questions, each with its own verdict.",
+                                             "Asks up to " + std::to_string(kBatchMax) +
+                                                 " questions, each with its own verdict.",
                                              reference("schemas", "BatchRequest"),
                                              reference("schemas", "BatchAnswers"))}}));
   Json document = made_object(

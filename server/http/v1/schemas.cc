@@ -8,9 +8,10 @@
 namespace weir::server::http {
 namespace {
 
-// What algorithms/rate_text.h reads, but that it reads long names in any case.
+// What algorithms/rate_text.h reads, but that it reads long names in any case, and more digits
+// before short ones: a text has at most kNumberBytesMax bytes, of which a unit has up to seven.
 constexpr std::string_view kDurationPattern =
-    "^(0|[1-9][0-9]{0,30})?"
+    "^(0|[1-9][0-9]{0,24})"
     "(ns|us|ms|s|m|h|d|w|sec|seconds?|min|minutes?|hours?|days?|weeks?)$";
 
 Json typed(std::string_view type) { return made_object({{"type", Json::words(type)}}); }

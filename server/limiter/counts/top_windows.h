@@ -19,6 +19,9 @@ namespace weir::server {
 
 enum class TopWindow { kMinute, kHour, kDay };
 
+// So many keys may be asked for at once.
+inline constexpr int64_t kTopCountMax = 1'000'000;
+
 class TopWindows {
  public:
   // A capacity of 0 keeps nothing.

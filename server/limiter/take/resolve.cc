@@ -124,8 +124,7 @@ Result<void, std::string> check_leases(const Call& call,
   for (size_t i = 0; i < limits.size(); ++i) {
     if (!limits[i].algorithm->makes_leases) continue;
     return "ERR limit " + std::to_string(i) + " (" + std::string(limits[i].algorithm->name) +
-           ") makes leases, which nobody can give back here: ask /v1/take, and /v1/release when "
-           "the work is done";
+           ") makes leases, which nobody can give back here";
   }
   return {};
 }

@@ -12,6 +12,9 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::SizeIs;
 
+constexpr std::string_view kLast =
+    "warning loglevel is nothing: this is the last line, of the audit, too";
+
 class AuditTest : public AuditFixture {};
 
 TEST_F(AuditTest, WhatOnlyLooksIsNotTold) {
@@ -178,11 +181,88 @@ TEST_F(AuditTest, ManyRequestsAboutKeysAreTwoLinesASecond) {
   server_->advance(kSecond / 2);
   EXPECT_THAT(told(), IsEmpty());
   server_->advance(kSecond / 2);
-  EXPECT_THAT(told(), ElementsAre(begin_of("rl.take") + " more=99"));
+  EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=99"));
   call({"RL.TAKE", "k", "9/1m", "FORCE"});
   EXPECT_THAT(told(), SizeIs(1));
   server_->advance(2 * kSecond);
   EXPECT_THAT(told(), IsEmpty());
+}
+
+// What the last second has counted is written at the end.
+TEST_F(AuditTest, TheEndTellsHowManyMoreThereWere) {
+  for (int i = 0; i < 5; ++i) call({"RL.TAKE", "k", "9/1m", "FORCE"});
+  (void)told();
+  EXPECT_TRUE((*server_)->close().ok());
+  EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=4"));
+}
+
+// A script that needs a long collection is run again when that was read.
+TEST_F(AuditTest, WhatIsRunAgainIsToldAndCountedOnce) {
+  for (int i = 0; i < 9000; ++i) {
+    const std::string number = std::to_string(i);
+    client_->push(request({"ZADD", "z", number, "m" + number}));
+  }
+  server_->run_turns();
+  start();
+  EXPECT_EQ(call({"EVAL",
+                  "for i = 1, 5 do redis.call('RL.TAKE', 'k', '9/1m', 'FORCE') end "
+                  "return redis.call('ZSCORE', 'z', 'm8999')",
+                  "0"}),
+            bulk("8999"));
+  EXPECT_THAT(told(),
+              ElementsAre(begin_of("rl.take") + " within=script arguments=\"k 9/1m FORCE\""));
+  server_->advance(2 * kSecond);
+  EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=4"));
+}
+
+TEST_F(AuditTest, WhatAStoppedScriptHasDoneIsNotCounted) {
+  const auto stopped = [&] {
+    server_->clock.tick_per_look_ns = kMs;
+    EXPECT_THAT(call({"EVAL",
+                      "for i = 1, 5 do redis.call('RL.TAKE', 'k', '9/1m', 'FORCE') end "
+                      "while true do end",
+                      "0"}),
+                HasSubstr("-"));
+    server_->clock.tick_per_look_ns = 0;
+  };
+  call({"CONFIG", "SET", "script-time-limit-ms", "10"});
+  (void)told();
+  stopped();
+  EXPECT_THAT(told(), IsEmpty());
+  for (int i = 0; i < 3; ++i) call({"RL.TAKE", "k", "9/1m", "FORCE"});
+  EXPECT_THAT(told(), SizeIs(1));
+  stopped();
+  server_->advance(2 * kSecond);
+  EXPECT_THAT(told(), ElementsAre("info audit: RL.TAKE user=default more=2"));
+}
+
+TEST_F(AuditTest, PoliciesThatAFileChangesAreToldWithoutAUser) {
+  write("policies", "policy a 1/1s\npolicy b 2/1s\n");
+  (void)(*server_)->reload().run();
+  server_->end_turn();
+  EXPECT_THAT(told(), ElementsAre(MatchesRegex("info audit: policies-file changed=a before=\"\" "
+                                               "after=\"GCRA 1/1s.*\""),
+                                  HasSubstr("audit: policies-file changed=b before=\"\" after=")));
+  write("policies", "policy b 2/1s\n");
+  server_->disk().faults.disk_full = true;
+  (void)(*server_)->reload().run();
+  server_->end_turn();
+  EXPECT_THAT(told(), Not(::testing::Contains(HasSubstr("audit: "))));
+}
+
+// Its commit makes short errors of the replies before it.
+TEST_F(AuditTest, ASaveThatFailsIsNotTold) {
+  call({"SET", "long", std::string(500, 'x')});
+  call({"CONFIG", "SET", "storage-failure-policy", "deny"});
+  (void)told();
+  server_->disk().faults.disk_full = true;
+  client_->push(request({"GET", "long"}));
+  client_->push(request({"SET", "a", "1"}));
+  client_->push(request({"SAVE"}));
+  server_->run_turns();
+  const std::string replies = client_->take();
+  EXPECT_THAT(replies, MatchesRegex("-MISCONF.*\r\n-MISCONF.*\r\n-.*\r\n"));
+  EXPECT_THAT(told(), Not(::testing::Contains(HasSubstr("audit: "))));
 }
 
 TEST_F(AuditTest, ClientsThatOthersEndAreTold) {
@@ -218,8 +298,29 @@ TEST_F(AuditTest, LongArgumentsAreCut) {
 
 TEST_F(AuditTest, TheLastLineSaysThatItIsTheLast) {
   call({"CONFIG", "SET", "loglevel", "nothing"});
-  EXPECT_THAT(told(), ElementsAre("warning loglevel is nothing: this is the last line, of the "
-                                  "audit, too"));
+  EXPECT_THAT(told(),
+              ElementsAre(HasSubstr("changed=loglevel before=notice after=nothing"), kLast));
+  call({"CONFIG", "SET", "timeout", "7"});
+  EXPECT_THAT(told(), IsEmpty());
+}
+
+TEST_F(AuditTest, ItsTurnIsToldAndWhatWasCounted) {
+  for (int i = 0; i < 3; ++i) call({"RL.TAKE", "k", "9/1m", "FORCE"});
+  (void)told();
+  client_->push(request({"CONFIG", "SET", "loglevel", "nothing"}));
+  client_->push(request({"FLUSHALL"}));
+  server_->end_turn();
+  EXPECT_THAT(told(), ElementsAre(HasSubstr("changed=loglevel"), HasSubstr("FLUSHALL"),
+                                  "info audit: RL.TAKE user=default more=2", kLast));
+}
+
+TEST_F(AuditTest, OneWhoChangesHisMindEndsNothing) {
+  client_->push(request({"CONFIG", "SET", "loglevel", "nothing"}));
+  client_->push(request({"CONFIG", "SET", "loglevel", "error"}));
+  server_->end_turn();
+  EXPECT_THAT(told(), ElementsAre(HasSubstr("after=nothing"), HasSubstr("after=error")));
+  call({"CONFIG", "SET", "timeout", "7"});
+  EXPECT_THAT(told(), SizeIs(1));
 }
 
 }  // namespace

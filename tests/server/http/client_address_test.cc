@@ -54,8 +54,26 @@ TEST(ClientAddress, OfAListIsTheLast) {
 TEST(ClientAddress, OfForwardedIsFor) {
   EXPECT_EQ(cut("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
   EXPECT_EQ(cut("for=192.0.2.1, proto=https; FOR=\"[2001:db8::1]:4711\""), "2001:db8::/64");
-  EXPECT_EQ(cut("for=_hidden;by=192.0.2.1"), "for=_hidden;by=192.0.2.1");
   EXPECT_EQ(cut("by=192.0.2.1"), "by=192.0.2.1");
+}
+
+// All else of the element may be the caller's: a key that it were a part of would limit nobody.
+TEST(ClientAddress, OfForwardedIsForAlsoWhereItIsNoAddress) {
+  EXPECT_EQ(cut("for=_hidden;by=192.0.2.1"), "_hidden");
+  EXPECT_EQ(cut("host=a;for=\"_hidden:4711\""), "_hidden");
+  EXPECT_EQ(cut("for=192.0.2.1, For=unknown;host=\"a;b\""), "unknown");
+  EXPECT_EQ(cut("for=\"unknown:_port\""), "unknown:_port");
+}
+
+TEST(ClientAddress, WhatIsQuotedSeparatesNothing) {
+  EXPECT_EQ(cut("for=192.0.2.1;host=\"a,for=198.51.100.7;b\""), "192.0.2.1");
+  EXPECT_EQ(cut("host=\"x;for=6.6.6.6;y\";for=192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(cut("for=192.0.2.1;host=\"x;for=6.6.6.6;y\""), "192.0.2.1");
+  EXPECT_EQ(cut(R"(for=192.0.2.1;host="a\",for=6.6.6.6;b")"), "192.0.2.1") << "an escaped quote";
+  EXPECT_EQ(cut(R"(for=6.6.6.6;host="a\\",for=192.0.2.1)"), "192.0.2.1") << "an escaped backslash";
+  EXPECT_EQ(cut("for=\"6.6.6.6, for=192.0.2.1;host=\"a,b\""), "192.0.2.1") << "nothing ends it";
+  EXPECT_EQ(cut("for=6.6.6.6\", for=192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(cut("for=6.6.6.6, for=192.0.2.1;host=\"a"), "192.0.2.1") << "nor that of the last";
 }
 
 TEST(ClientAddress, WhatIsNoneStaysAsItIs) {

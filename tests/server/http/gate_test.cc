@@ -140,6 +140,17 @@ TEST(Gate, SaysWhatIsWrongWithSeveralKeys) {
   EXPECT_EQ(error("policy.3=b&key.3=a:&key-header.3=x"), "ERR key and key.3" + alike);
   EXPECT_EQ(words("/v1/gate?policy=a&key-header=x&policy.2=b&key-header.2=y")[0],
             "ERR key and key.2" + alike);
+  // A value after the shorter one can make the longer of it.
+  EXPECT_EQ(error("key-header=x&policy.2=b&key.2=a:b"), "ERR key and key.2" + alike);
+  EXPECT_EQ(error("policy.2=b&key.2=b&policy.3=c&key-header.3=x"), "ERR key and key.3" + alike);
+  EXPECT_EQ(error("key-header=x&policy.2=b&key.2=a:b:&key-header.2=y"),
+            "ERR key and key.2" + alike);
+  EXPECT_EQ(error("policy.2=b&key.2=a:b:&key-header.2=y"), "RL.MTAKE")
+      << "it is longer in any case";
+  EXPECT_EQ(error("policy.2=b&key.2=a:b"), "RL.MTAKE") << "neither has a field";
+  EXPECT_EQ(
+      words("/v1/gate?policy=a&key=a&cost=1&cost-header=x&policy.2=b&key.2=b", {{"x", "2"}})[0],
+      "ERR cost is given twice");
 }
 
 TEST(Gate, WhatAnErrorIsAnsweredIsKnownWhateverIsWrongWithKeys) {
@@ -189,6 +200,9 @@ TEST(Gate, ATraceIsAWordOfTheQuestion) {
                           "HEADERS", "TRACEPARENT", trace));
   EXPECT_THAT(words(query + "&traceparent=" + trace, {{"traceparent", other}}),
               ElementsAre("RL.TAKE", "k", "POLICY", "a", "TRACEPARENT", trace, "HEADERS"));
+  EXPECT_THAT(
+      words("/v1/gate?policy=a&key=TRACEPARENT", {{"traceparent", trace}}),
+      ElementsAre("RL.TAKE", "TRACEPARENT", "POLICY", "a", "HEADERS", "TRACEPARENT", trace));
   const auto none = ElementsAre("RL.TAKE", "k", "POLICY", "a", "HEADERS");
   EXPECT_THAT(words(query, {{"traceparent", "x"}}), none) << "a caller may send what he likes";
   EXPECT_THAT(words(query, {{"traceparent", trace}, {"traceparent", other}}), none);

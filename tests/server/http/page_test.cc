@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/http/format/reply.h"
 #include "tests/server/connection_fixture.h"
 
 namespace weir::server {
@@ -95,7 +96,7 @@ TEST_F(HttpPage, TheRepliesToOneRequestAreBounded) {
   EXPECT_TRUE(has(R"(,{"error":"ERR the replies to one request of the page would have more than 8 )"
                   R"(MB: ask for less at once"})"));
   EXPECT_TRUE(answer.ends_with("\"},\"default\"]}\n")) << "what fits still is answered";
-  EXPECT_LT(answer.size(), http::kPageBytesMax + (64 << 10));
+  EXPECT_LT(answer.size(), http::kAnswerBytesMax + (64 << 10));
   for (const auto& client : clients) client->leave();
 }
 

@@ -7,6 +7,7 @@
 #include "server/http/v1/calls.h"
 #include "server/http/v1/endpoints.h"
 #include "server/http/v1/openapi.h"
+#include "server/limiter/policy/request.h"
 #include "tests/server/http/v1_fixture.h"
 
 namespace weir::server {
@@ -29,10 +30,9 @@ constexpr struct {
     {"rl.throttle", "the words of redis-cell, whose callers have a Redis client"},
 };
 
-// Words of a usage that stand in no row: values of a member; what is for proxies, to which the gate
-// answers it; and what the request's field traceparent says.
-constexpr std::string_view kOfNoRow[] = {"UNLIMITED", "BLOCKED",   "LEGACY",
-                                         "PROBLEM",   "PARTITION", "TRACEPARENT"};
+// Words of a usage that stand in no row: values of a member, and what is for proxies, to which the
+// gate answers it.
+constexpr std::string_view kOfNoRow[] = {"UNLIMITED", "BLOCKED", "LEGACY", "PROBLEM", "PARTITION"};
 
 // The words of a usage that are written as they are: COST, UPTO.
 std::set<std::string> words_of_usage(std::string_view usage) {
@@ -55,8 +55,10 @@ std::set<std::string> words_of_rows(std::string_view row_name) {
     if (http::row_name(*endpoint).substr(0, row_name.size()) != row_name) continue;
     for (const std::string_view word : split_at_spaces(endpoint->command)) words.emplace(word);
     words.emplace(endpoint->last);
+    if (endpoint->traced) words.emplace(kTraceWord);
     for (const http::Member& member : endpoint->members) {
-      words.insert(to_upper(member.name));
+      const bool is_always_so = member.kind == http::MemberKind::kFlag && member.word.empty();
+      if (is_always_so) words.insert(to_upper(member.name));
       words.emplace(member.word);
       words.insert(member.choices.begin(), member.choices.end());
     }
@@ -224,7 +226,10 @@ TEST_F(V1Test, TheDocumentHasEveryPathAndLeadsNowhereWrong) {
     EXPECT_THAT(text, HasSubstr("\"/v1/" + std::string(endpoint->path) + "\":{\"post\":"));
   EXPECT_THAT(text, HasSubstr("\"summary\":\"Takes permits from all limits of a key, or from "
                               "none. RL.TAKE over HTTP.\""));
-  EXPECT_THAT(send(post("openapi.json", "{}")), StartsWith("HTTP/1.1 405 "));
+  const std::string refused = send(post("openapi.json", "{}"));
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 405 "));
+  EXPECT_THAT(refused, HasSubstr("\r\nAllow: GET, HEAD\r\n"));
+  EXPECT_THAT(refused, HasSubstr("\r\nContent-Type: application/problem+json\r\n"));
 }
 
 }  // namespace

@@ -145,6 +145,12 @@ constexpr struct {
      "ERR key or prefix must be given, one of the two"},
     {"policies/override", R"({"policy": "p", "limits": "1/1s", "key": "a", "prefix": "b"})",
      "ERR key or prefix must be given, one of the two"},
+    {"policies/set", R"({"policy": "p", "limits": null})",
+     "ERR limits must be limits in a string, or in an array of strings, got null"},
+    {"mtake", R"({"keys": [], "policy": "p"})",
+     "ERR keys must be an array of 1 to 16 keys, got []"},
+    {"mtake", R"({"keys": ["a"], "each": 1})",
+     "ERR each must be an array of 1 to 16 objects with policy, limits or both, got 1"},
     {"policies/list", R"({"a": 1})", "ERR a is unknown: there are none"},
 };
 

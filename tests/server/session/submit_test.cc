@@ -13,6 +13,7 @@ class Submit : public testing::Test {
     client.session().submit(words, [this, name](std::string_view reply) {
       replies_ += name + ":" + std::string(reply);
     });
+    client.session().resume(1);
   }
   std::string after_turns() {
     server_.run_turns();

@@ -84,7 +84,7 @@ type keyed struct {
 	WaitMax  *float64  `json:"wait_max"`
 	Blocked  *bool
 	BannedMS *float64 `json:"banned_ms"`
-	Callers  int64
+	Callers  *int64
 	Specs    []jsonSpec
 }
 

@@ -22,7 +22,8 @@ type Core struct {
 
 	fixed     []Spec // nil: a policy's
 	seen      []Spec // of a policy: the limits that weir answered last
-	blocked   bool   // of a policy: whether weir answered last that it lets nobody through
+	blocked   bool   // of a policy: weir has let nobody through
+	passes    bool   // of a policy: weir has let a key through
 	mode      Mode
 	processes float64 // 0: not configured
 	callers   float64
@@ -88,7 +89,7 @@ type Answer struct {
 	ResetsMS []float64 // when each limit is full again, where it is in the answer
 	Blocked  *bool     // whether the policy lets nobody through; nil: not told, as in the answer of a booking
 	BannedMS *float64  // for how long the key is banned; nil: not told
-	Callers  int64     // how many processes take from this policy; 0: not told
+	Callers  *int64    // how many processes take from this policy; nil: not told
 }
 
 // Replied is called when weir has replied to a request in time, whatever it was asked.
@@ -96,14 +97,16 @@ func (c *Core) Replied() { c.Breaker.answered() }
 
 // Answered is called when weir has answered a take.
 func (c *Core) Answered(key string, now float64, answer Answer) {
-	if answer.Callers > 0 {
-		c.callers = float64(answer.Callers)
+	if answer.Callers != nil {
+		c.callers = float64(*answer.Callers)
 	}
-	if answer.Blocked != nil {
-		c.blocked = *answer.Blocked
+	blocks := answer.Blocked != nil && *answer.Blocked
+	if answer.Blocked != nil { // once a key was let through, it may be the override of another that lets none through
+		c.passes = c.passes || !blocks
+		c.blocked = !c.passes
 	}
 	known := c.fixed
-	if known == nil {
+	if known == nil && !(blocks && c.seen != nil) { // such an answer tells no limits
 		known = answer.Specs
 	}
 	if len(known) > 0 || c.seen == nil { // where a key has no limits, that says nothing of those of other keys
@@ -203,10 +206,11 @@ func (c *Core) GiveBack(key string, cost int64, now float64) {
 // entryAway: a key that is not in the mirror starts empty; nil if its limits are not known.
 func (c *Core) entryAway(key string, now float64) *entry {
 	found := c.mirror.find(key, c.fixed)
+	isNew := found == nil || (found.unknown && found.blocked && !c.blocked)
 	switch {
-	case found == nil && c.seen == nil:
+	case isNew && c.seen == nil:
 		return nil
-	case found == nil:
+	case isNew:
 		found = c.add(key, c.seen, now)
 		found.unknown, found.drainedIn = true, c.Breaker.Absences
 		c.drain(found, now)

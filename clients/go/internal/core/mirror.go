@@ -28,6 +28,9 @@ func (c Cost) Most() int64 {
 	return c.All
 }
 
+// Asks is whether it is more than nothing.
+func (c Cost) Asks() bool { return c.Most() > 0 }
+
 // HandBack is what was granted here while weir was away, and is charged before the first take after its return.
 type HandBack struct {
 	Costs []int64
@@ -104,7 +107,7 @@ func (e *entry) decide(share, now float64, cost Cost) Decision {
 		decision.Allowed = decision.Allowed && view.Allowed
 	}
 	decision.Index = deciding(decision.Views)
-	if rest := e.bannedUntil - now; rest > 0 && decision.Index >= 0 {
+	if rest := e.bannedUntil - now; rest > 0 && cost.Asks() && decision.Index >= 0 {
 		if view := decision.Views[decision.Index]; view.Allowed || (view.RetryMS != Never && view.RetryMS < rest) {
 			decision.deny(decision.Index, rest)
 		}
@@ -129,7 +132,7 @@ func (e *entry) refusedBooking(share, now float64, cost Cost) *Decision {
 	switch {
 	case index >= 0:
 		decision.deny(index, Never)
-	case e.bannedUntil <= now:
+	case e.bannedUntil <= now || !cost.Asks():
 		return nil
 	}
 	return &decision

@@ -43,6 +43,13 @@ var (
 	policyItem   = regexp.MustCompile(`";q=(\d+)`)
 )
 
+// IsUnnamed is whether a limit has the name that FULL gives it where AS gives it none: its algorithm and its place.
+func IsUnnamed(name string, index int) bool {
+	algorithm, found := strings.CutSuffix(name, strconv.Itoa(index))
+	_, known := kinds[strings.ToUpper(algorithm)]
+	return found && known && algorithm == strings.ToLower(algorithm)
+}
+
 // DurationMS is what a duration such as 30s has of milliseconds.
 func DurationMS(text string) (float64, error) {
 	match := durationWord.FindStringSubmatch(text)

@@ -40,7 +40,7 @@ export class Core {
   readonly #fixed: Specs | null;
   readonly #processes: number | null;
   #seen: Specs | null; // of a policy: the limits that weir answered last
-  #blocked = false; // of a policy: whether weir answered last that it lets nobody through
+  #blocked: boolean | null = null; // whether the policy lets nobody through; null: weir has not told
   #callers = 1;
 
   constructor(specs: Specs | null, { away = 'local', processes = null, keysMax = kKeysMax, jitter }: CoreOptions = {}) {
@@ -99,8 +99,9 @@ export class Core {
   /** weir has answered a take, with `granted` permits. */
   answered(key: string, now: number, granted: Cost, { specs, resetsMs = [], blocked, bannedMs, callers }: Answered = {}): void {
     if (callers !== undefined) this.#callers = callers;
-    this.#blocked = blocked ?? this.#blocked;
-    const told = this.#fixed ?? specs ?? null;
+    // Once a key was let through, it may be the override of another that lets none through.
+    if (blocked !== undefined) this.#blocked = blocked && this.#blocked !== false;
+    const told = blocked && this.#seen ? null : this.#fixed ?? specs ?? null; // such an answer tells no limits
     if (told?.length || !this.#seen) this.#seen = told; // where a key has no limits, that says nothing of other keys'
     let entry = this.mirror.find(key, told);
     const known = told ?? this.#seen;
@@ -165,7 +166,7 @@ export class Core {
   /** A key that is not in the mirror starts empty; null if its limits are not known. */
   #entryAway(key: string, now: number): Entry | null {
     let entry = this.mirror.find(key, this.#fixed);
-    if (!entry) {
+    if (!entry || (entry.unknown && entry.blocked && !this.#blocked)) {
       if (!this.#seen) return null;
       entry = this.#add(key, this.#seen, now);
       entry.unknown = true;
@@ -183,7 +184,7 @@ export class Core {
   /** A key of a policy that lets nobody through is let through no more than those that weir has answered. */
   #add(key: string, specs: Specs, now: number): Entry {
     const entry = this.mirror.add(key, specs, this.share, now);
-    entry.blocked = this.#blocked;
+    entry.blocked = this.#blocked ?? false;
     return entry;
   }
 }

@@ -34,6 +34,11 @@ function make(spec: Spec, share: number, now: number): Local {
   return new kKinds[spec.kind](spec, share, now);
 }
 
+/** Whether it is more than nothing. */
+export function asks(cost: Cost): boolean {
+  return typeof cost === 'number' ? cost > 0 : cost.some((each) => each > 0);
+}
+
 export function costOf(cost: Cost, index: number): number {
   return typeof cost === 'number' ? cost : cost[index] ?? 0;
 }
@@ -77,7 +82,8 @@ export class Entry {
     const index = deciding(views);
     const rest = this.bannedUntil - now;
     const view = views[index];
-    if (rest > 0 && view && (view.allowed || waitOf(view) < rest)) return this.#denied(views, index, rest);
+    const isBanned = rest > 0 && asks(cost) && view !== undefined && (view.allowed || waitOf(view) < rest);
+    if (isBanned) return this.#denied(views, index, rest);
     return { allowed: views.every((each) => each.allowed), index, views, specs: this.specs };
   }
 
@@ -96,7 +102,7 @@ export class Entry {
     const decision = this.decide(share, now, cost);
     const index = this.specs.findIndex(({ kind }) => kind !== 'bucket');
     if (index >= 0) return this.#denied(decision.views, index, kNever);
-    return this.bannedUntil > now ? decision : null;
+    return this.bannedUntil > now && asks(cost) ? decision : null;
   }
 
   charge(share: number, now: number, cost: Cost, here: boolean): void {

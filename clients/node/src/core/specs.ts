@@ -23,6 +23,7 @@ const kKinds: Record<string, Kind> = {
   GCRA: 'bucket', TOKENBUCKET: 'bucket', LEAKY: 'bucket', BURSTY: 'bucket', WARMUP: 'bucket', FIXED: 'fixed',
   SLIDINGLOG: 'sliding', SLIDINGWINDOW: 'sliding', SLIDINGCOUNTER: 'sliding', CONCURRENCY: 'leases',
 };
+const kAlgorithms = Object.keys(kKinds);
 const kRate = /^(\d+)\/(\d*)([A-Za-z]+)$/;
 
 /** Milliseconds of a duration such as 30s; throws TypeError if it is none. */
@@ -32,6 +33,11 @@ export function durationMs(text: string): number {
   const ms = kMs[word] ?? kMs[kLongUnits[word.toLowerCase().replace(/s$/, '')] ?? ''];
   if (ms === undefined) throw new TypeError(`a duration has the units us ms s m h d w, got '${text}'`);
   return Number(count || 1) * ms;
+}
+
+/** Whether a limit has the name that FULL gives it where AS gives it none: its algorithm and its place. */
+export function isUnnamed(name: string, index: number): boolean {
+  return kAlgorithms.some((algorithm) => name === `${algorithm.toLowerCase()}${index}`);
 }
 
 /** Limits as words of a request. */

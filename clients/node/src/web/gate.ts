@@ -12,7 +12,7 @@ const kStatus = 429;
 const kProblem = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 const kTitle = 'Request cannot be satisfied as assigned quota has been exceeded';
 
-/** The options of all adapters, with those of a Limiter: away, processes, fallback. */
+/** The options of all adapters, with those of a Limiter: away, processes, fallback, observer. */
 export interface RateLimitOptions extends LimiterOptions {
   /** A Weir, or what one is made of: its url, or a client of ioredis or node-redis. */
   readonly weir: Weir | string | ClientLike;
@@ -70,7 +70,7 @@ export class Gate {
 const kByAddress = byAddress();
 
 function denialOf(verdict: Verdict, cost: number, headers: Record<string, string>): Denial {
-  const violated = verdict.limits.filter((limit) => limit.remaining < cost).map((limit) => limit.name);
+  const violated = verdict.itemNames().filter((_, index) => verdict.limits[index]!.remaining < cost);
   return { status: kStatus, headers: { ...headers, 'Content-Type': 'application/problem+json' },
     body: { type: kProblem, title: kTitle, status: kStatus, 'violated-policies': violated } };
 }

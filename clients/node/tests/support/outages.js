@@ -91,6 +91,27 @@ export function outages(library) {
     assert.deepEqual(changes, [['away', 'gone'], ['back', 'gone']]);
   });
 
+  const kBans = 'FIXED 4/1h BAN 1h AFTER 1 WITHIN 1h';
+  for (const [name, limits, taken, left] of [
+    ['nothing is there', kBans, 4, [0]],
+    ['of several limits one has less', `${kBans} FIXED 100/1d`, 3, [0, 96]],
+  ]) {
+    test(`what is handed back bans nobody: ${name}`, async (t) => {
+      const server = await WeirServer.of(t);
+      const calls = await callsOf(t, server, { limits, ...kPatient });
+      const { limiter } = calls;
+      await limiter.take('h', { cost: 0 });
+      await server.kill();
+      assert.equal((await limiter.take('h', { cost: 2 })).source, 'local');
+      await server.start();
+      await calls.back();
+      await server.call('RL.TAKE', 'h', ...limits.split(' '), 'COST', taken);
+      await limiter.take('h', { cost: 0 });
+      const verdict = await limiter.peek('h');
+      assert.deepEqual([verdict.limits.map(({ remaining: rest }) => rest), verdict.banned], [left, false]);
+    });
+  }
+
   test('nobody waits for who is killed', async (t) => {
     const server = await WeirServer.of(t);
     const calls = await callsOf(t, server);
@@ -195,7 +216,7 @@ export function outages(library) {
     assert.deepEqual(Object.values(verdicts).map(({ allowed, source }) => [allowed, source]),
       [[true, 'local'], [false, 'local'], [true, 'open'], [false, 'closed']]);
     assert.equal(verdicts.closed.headers()['Retry-After'], '1');
-    assert.equal(verdicts.local.headers()['RateLimit-Policy'], '"fixed0";q=1000;w=3600');
+    assert.equal(verdicts.local.headers()['RateLimit-Policy'], '"default";q=1000;w=3600');
   });
 
   test('other calls while away', async (t) => {

@@ -13,6 +13,7 @@ from .effects import Command, Effect, Sleep
 from .steps import Engine, cost_word, new_id
 from .verdict import Verdict
 
+SHADOW_INDEX, ALL_ALLOW = 5, -1  # the field of a reply to SHADOW that names the limit that would deny
 LATER_S = 0.5  # who waits while weir is away looks again after this at the latest
 
 
@@ -74,8 +75,8 @@ def hand_back(engine: Engine, key: str, back: HandBack | None, end: float) -> Ge
 
 def _handed_back(engine: Engine, key: str, back: HandBack, reply: Any, end: float) -> Generator[Effect, Any, bool]:
     """Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there."""
-    if len(back.costs) > 1 and not reply[0]:
-        words: Command = ("RL.TAKE", key, *engine.words, "COST", max(back.costs), "UPTO", "ID", back.id + "u")
+    if len(back.costs) > 1 and reply[SHADOW_INDEX] != ALL_ALLOW:
+        words: Command = ("RL.TAKE", key, *engine.words, "COST", max(back.costs), "UPTO", "SHADOW", "ID", back.id + "u")
         if (yield from engine.ask((words,), end)) is None:
             return False
     engine.handed_back(key, back)
@@ -89,7 +90,7 @@ def peek(engine: Engine, key: str, cost: Cost = 1) -> Generator[Effect, Any, Ver
     if asks:
         replies = yield from engine.ask((("RL.PEEK", key, *engine.words, "COST", cost_word(cost), "HEADERS"),), end)
         if replies is not None:
-            return verdicts.of_reply(replies[-1], engine.specs).verdict
+            return verdicts.of_reply(replies[-1], engine.specs, cost).verdict
     return engine.decide(key, cost, charge=False)
 
 

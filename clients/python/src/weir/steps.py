@@ -167,13 +167,14 @@ class Engine:
         return (False, None) if asked is None else (True, asked.hand_back)
 
     def hand_back_words(self, key: str, back: HandBack) -> Command:
+        """With SHADOW it charges what is there, and is never counted as a denial, which could ban the key."""
         if len(back.costs) == 1:
-            return ("RL.TAKE", key, *self.words, "COST", back.costs[0], "UPTO", "ID", back.id)
-        return ("RL.TAKE", key, *self.words, "COST", cost_word(back.costs), "ID", back.id)
+            return ("RL.TAKE", key, *self.words, "COST", back.costs[0], "UPTO", "SHADOW", "ID", back.id)
+        return ("RL.TAKE", key, *self.words, "COST", cost_word(back.costs), "SHADOW", "ID", back.id)
 
     def learn(self, key: str, reply: Any, cost: Cost) -> Verdict:
         """The verdict of a reply with FULL, and the mirror charged with what it grants."""
-        answer = verdicts.of_reply(reply, self.specs)
+        answer = verdicts.of_reply(reply, self.specs, cost)
         granted: Cost = answer.verdict.granted if isinstance(cost, int) else cost
         with self.lock:
             self._asked += 1

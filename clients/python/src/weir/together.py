@@ -83,7 +83,7 @@ def steps(parts: Sequence[Part]) -> Generator[Effect, Any, Verdicts]:
     for engine, _, _ in parts[1:]:  # the first one knows
         engine.replied()
     full = verdicts.mapping(replies[-1])
-    each = tuple(engine.learn(key, reply, cost if full["allowed"] else 0)
+    each = tuple(engine.learn(key, reply, cost)
                  for (engine, key, cost), reply in zip(parts, full["keys"]))
     return Verdicts(bool(full["allowed"]), full["index"], each)
 
@@ -135,21 +135,28 @@ def _conclude(held: Held, allowed: bool, end: float) -> Generator[Effect, Any, N
     for (engine, key, cost), verdict in held:
         if verdict and not allowed:
             engine.give_back(key, cost)
-    late = yield from _settle([(part, verdict) for part, verdict in held if verdict and verdict.id], allowed, end)
+    late, fault = yield from _settle([(part, verdict) for part, verdict in held if verdict and verdict.id], allowed, end)
     if late:
         yield Beside(_settle_late(late, allowed))
+    if fault is not None:
+        raise fault
 
 
-def _settle(held: Held, allowed: bool, end: float | None) -> Generator[Effect, Any, Held]:
-    """Those of which weir has not answered by the end."""
-    late = []
+def _settle(held: Held, allowed: bool, end: float | None) -> Generator[Effect, Any, tuple[Held, Exception | None]]:
+    """Those of which weir has not answered by the end, and the first fault: the others are asked all the same."""
+    late: list[tuple[Part, Verdict]] = []
+    fault = None
     for (engine, key, cost), verdict in held:
         assert verdict.id is not None
-        reply = yield from (calls.of_id(engine, "RL.SETTLE", key, verdict.id, str(cost), end=end) if allowed else
-                            calls.of_id(engine, "RL.CANCEL", key, verdict.id, end=end))
+        try:
+            reply = yield from (calls.of_id(engine, "RL.SETTLE", key, verdict.id, str(cost), end=end) if allowed else
+                                calls.of_id(engine, "RL.CANCEL", key, verdict.id, end=end))
+        except Exception as error:
+            fault = fault or error
+            continue
         if reply is None:
             late.append(((engine, key, cost), verdict))
-    return late
+    return late, fault
 
 
 def _settle_late(held: Held, allowed: bool) -> Generator[Effect, Any, None]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .core.local import NEVER
-from .core.mirror import Decision
-from .core.specs import Spec, Specs, from_answer
+from .core.mirror import Decision, asks
+from .core.specs import KINDS, Spec, Specs, from_answer
 
 CLOSED_RETRY_S = 1.0
 
@@ -67,20 +68,43 @@ class Verdict:
     def _fields(self) -> dict[str, str]:
         if not self.limits:
             return {}
-        counts = {spec.name: spec for spec in self.specs}
-        return {"RateLimit": ", ".join(_item(limit) for limit in self.limits),
-                "RateLimit-Policy": ", ".join(_policy(limit, counts.get(limit.name)) for limit in self.limits)}
+        names = self.item_names()
+        specs = self.specs if len(self.specs) == len(self.limits) else [None] * len(self.limits)
+        return {"RateLimit": ", ".join(map(_item, names, self.limits)),
+                "RateLimit-Policy": ", ".join(map(_policy, names, self.limits, specs))}
+
+    def item_names(self) -> list[str]:
+        """The names of the limits in the HTTP fields, as weir gives them: what AS says, else the policy, or "default"."""
+        given = [limit.name for limit in self.limits]
+        names: dict[int, str] = {}
+        unnamed = "default" if self.policy is None else _plain(self.policy)
+        for index in sorted(range(len(given)), key=lambda index: _is_unnamed(given[index], index)):
+            wanted = unnamed if _is_unnamed(given[index], index) else given[index]
+            numbered = (f"{wanted}-{number}" for number in itertools.count(2))
+            names[index] = next(name for name in itertools.chain([wanted], numbered) if name not in names.values())
+        return [names[index] for index in range(len(given))]
 
 
-def _item(limit: LimitState) -> str:
+def _is_unnamed(name: str, index: int) -> bool:
+    """Whether a limit has the name that FULL gives it where AS gives it none: its algorithm and its place."""
+    return any(name == f"{algorithm.lower()}{index}" for algorithm in KINDS)
+
+
+def _plain(text: str) -> str:
+    """A string of structured fields, whose characters all stand for themselves."""
+    return "".join(chr(byte) if 0x20 <= byte < 0x7f and byte not in b'"\\%' else f"%{byte:02X}"
+                   for byte in text.encode("utf-8", "surrogateescape"))
+
+
+def _item(name: str, limit: LimitState) -> str:
     end = "" if limit.reset_after is None else f";t={math.ceil(limit.reset_after)}"
-    return f'"{limit.name}";r={max(0, limit.remaining)}{end}'
+    return f'"{name}";r={max(0, limit.remaining)}{end}'
 
 
-def _policy(limit: LimitState, spec: Spec | None) -> str:
+def _policy(name: str, limit: LimitState, spec: Spec | None) -> str:
     count = int(spec.count) if spec else limit.limit
     window = f";w={int(limit.window)}" if limit.window >= 1 and limit.window == int(limit.window) else ""
-    return f'"{limit.name}";q={count}{window}'
+    return f'"{name}";q={count}{window}'
 
 
 class Denied(Exception):
@@ -112,12 +136,13 @@ class Answer:
     verdict: Verdict
     resets_ms: tuple[float, ...]
     blocked: bool
-    banned_ms: float
+    banned_ms: float | None  # None: not told
     callers: int | None
 
 
-def of_reply(reply: Any, known: Specs | None) -> Answer:
-    """Of a map that weir answered with FULL or HEADERS; `known` are the limits that were asked, if they are."""
+def of_reply(reply: Any, known: Specs | None, cost: int | Sequence[int]) -> Answer:
+    """Of a map that weir answered with FULL or HEADERS to a request of that cost; `known` are the limits that were asked,
+    if they are."""
     full = mapping(reply)
     limits = [mapping(limit) for limit in full["limits"]]
     fields = mapping(full["headers"]) if full.get("headers") else {}
@@ -130,9 +155,16 @@ def of_reply(reply: Any, known: Specs | None) -> Answer:
         allowed, chosen.limit if chosen else -1, chosen.remaining if chosen else -1, seconds(full["retry_ms"]),
         chosen.reset_after if chosen else 0.0, full["policy"], states, full["granted"],
         full["lease"] if full.get("hold") is None else full["hold"], bool(full["banned"]), "weir", specs, fields)
-    banned_ms = max(0.0, full["retry_ms"]) if verdict.banned else 0.0
-    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed, banned_ms,
-                  full.get("callers"))
+    return Answer(verdict, tuple(float(limit["reset_ms"]) for limit in limits), not limits and not allowed,
+                  _banned_ms(verdict, full["retry_ms"], cost), full.get("callers"))
+
+
+def _banned_ms(verdict: Verdict, retry_ms: float, cost: int | Sequence[int]) -> float | None:
+    """For how long the key is banned. A request of nothing meets no ban, and one that is never granted does not tell when
+    the ban ends."""
+    if verdict.allowed or not verdict.banned:
+        return 0.0 if asks(cost) else None
+    return None if retry_ms < 0 else float(retry_ms)
 
 
 def _deciding(states: Sequence[LimitState], allowed: bool) -> LimitState | None:

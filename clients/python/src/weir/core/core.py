@@ -47,7 +47,7 @@ class Core:
                  keys_max: int = KEYS_MAX, jitter: Callable[[], float] = lambda: 0.5) -> None:
         self._fixed = specs
         self._seen = specs  # of a policy: the limits that weir answered last
-        self._blocked = False  # of a policy: whether weir answered last that it lets nobody through
+        self._blocked: bool | None = None  # whether the policy lets nobody through; None: weir has not told
         self.away_mode = away
         self._processes = processes
         self._callers: float = 1
@@ -97,9 +97,11 @@ class Core:
         that of a booking."""
         if callers is not None:
             self._callers = callers
-        if blocked is not None:
-            self._blocked = blocked
+        if blocked is not None:  # once a key was let through, it may be the override of another that lets none through
+            self._blocked = blocked and self._blocked is not False
         told = self._fixed if self._fixed is not None else specs
+        if blocked and self._seen is not None:  # it tells no limits
+            told = None
         if told or self._seen is None:  # where a key has no limits, that says nothing of those of other keys
             self._seen = told
         entry = self.mirror.find(key, told)
@@ -175,7 +177,7 @@ class Core:
     def _entry_away(self, key: str, now: float) -> Entry | None:
         """A key that is not in the mirror starts empty; None if its limits are not known."""
         entry = self.mirror.find(key, self._fixed)
-        if entry is None:
+        if entry is None or (entry.unknown and entry.blocked and not self._blocked):
             if self._seen is None:
                 return None
             entry = self._add(key, self._seen, now)
@@ -191,7 +193,7 @@ class Core:
     def _add(self, key: str, specs: Specs, now: float) -> Entry:
         """A key of a policy that lets nobody through is let through no more than those that weir has answered."""
         entry = self.mirror.add(key, specs, self.share, now)
-        entry.blocked = self._blocked
+        entry.blocked = bool(self._blocked)
         return entry
 
     def _drain(self, entry: Entry, now: float) -> None:

@@ -48,6 +48,11 @@ def deciding(views: Sequence[View]) -> int:
     return min(range(len(views)), key=lambda index: (views[index].remaining, index), default=-1)
 
 
+def asks(cost: int | Sequence[int]) -> bool:
+    """Whether it is more than nothing."""
+    return cost > 0 if isinstance(cost, int) else any(each > 0 for each in cost)
+
+
 def cost_of(cost: int | Sequence[int], index: int) -> int:
     return cost if isinstance(cost, int) else cost[index]
 
@@ -81,7 +86,7 @@ def decide(entry: Entry, share: float, now: float, cost: int | Sequence[int]) ->
         return Decision(False, -1)
     views = tuple(state.view(share, now, cost_of(cost, index)) for index, state in enumerate(entry.states))
     index, rest = deciding(views), entry.banned_until - now
-    if rest > 0 and index >= 0 and (views[index].allowed or wait_of(views[index]) < rest):
+    if asks(cost) and rest > 0 and index >= 0 and (views[index].allowed or wait_of(views[index]) < rest):
         return _denied(entry, views, index, rest)
     return Decision(all(view.allowed for view in views), index, views, entry.specs)
 
@@ -101,7 +106,7 @@ def refused_booking(entry: Entry, share: float, now: float, cost: int | Sequence
     index = next((index for index, spec in enumerate(entry.specs) if spec.kind != "bucket"), -1)
     if index >= 0:
         return _denied(entry, decision.views, index, NEVER)
-    return decision if entry.banned_until > now else None
+    return decision if asks(cost) and entry.banned_until > now else None
 
 
 def charge(entry: Entry, share: float, now: float, cost: int | Sequence[int], here: bool) -> None:
@@ -115,4 +120,4 @@ def owed(entry: Entry, share: float, now: float) -> tuple[int, ...]:
     return tuple(state.owed(share, now) for state in entry.states)
 
 
-__all__ = ["Decision", "Entry", "Mirror", "Spec", "charge", "decide", "owed", "refused_booking"]
+__all__ = ["Decision", "Entry", "Mirror", "Spec", "asks", "charge", "decide", "owed", "refused_booking"]

@@ -44,5 +44,6 @@ class Gate:
     def denial(self, verdict: Verdict, cost: int) -> tuple[dict[str, str], bytes]:
         """Fields and body of a 429, as application/problem+json."""
         body = {"type": PROBLEM, "title": TITLE, "status": STATUS,
-                "violated-policies": [limit.name for limit in verdict.limits if limit.remaining < cost]}
+                "violated-policies": [name for name, limit in zip(verdict.item_names(), verdict.limits)
+                                      if limit.remaining < cost]}
         return ({**self.headers(verdict), "Content-Type": "application/problem+json"}, json.dumps(body).encode())

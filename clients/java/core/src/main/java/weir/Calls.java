@@ -17,6 +17,10 @@ final class Calls {
   // Who waits while weir is away looks again after this at the latest.
   private static final long LATER_NS = 500 * NS_PER_MS;
 
+  // The field of a reply to SHADOW that names the limit that would deny, and what it says where none would.
+  private static final int SHADOW_INDEX = 5;
+  private static final Long ALL_ALLOW = -1L;
+
   private Calls() {}
 
   private static List<String> options(Take take, Duration hold) {
@@ -79,13 +83,12 @@ final class Calls {
   // Of several limits each has its own cost, all or none; denied, all are charged with the most, up to what is there.
   private static CompletableFuture<Boolean> handedBack(Engine engine, String key, HandBack back, Object reply,
       long endNs) {
-    boolean denied = ((List<?>) reply).get(0).equals(0L);
-    if (back.costs().isOne() || !denied) {
+    if (back.costs().isOne() || ((List<?>) reply).get(SHADOW_INDEX).equals(ALL_ALLOW)) {
       engine.handedBack(key, back);
       return CompletableFuture.completedFuture(true);
     }
-    Command command = engine.command("RL.TAKE", key, "COST", Long.toString(back.costs().most()), "UPTO", "ID",
-        back.id() + "u");
+    Command command = engine.command("RL.TAKE", key, "COST", Long.toString(back.costs().most()), "UPTO",
+        "SHADOW", "ID", back.id() + "u");
     return engine.ask(List.of(command), endNs).thenApply(replies -> {
       if (replies != null) {
         engine.handedBack(key, back);
@@ -101,7 +104,7 @@ final class Calls {
     }
     Command command = engine.command("RL.PEEK", key, "COST", cost.toString(), "HEADERS");
     return engine.ask(List.of(command), endNs).thenApply(replies ->
-        replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies)));
+        replies == null ? engine.decide(key, cost, false, false) : engine.peeked(last(replies), cost));
   }
 
   /** Waits in weir; while it is away, here. Who cancels the future gives up the turn. */

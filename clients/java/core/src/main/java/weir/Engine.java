@@ -242,15 +242,16 @@ final class Engine {
     return plan;
   }
 
+  /** With SHADOW it charges what is there, and is never counted as a denial, which could ban the key. */
   Command handBackCommand(String key, HandBack back) {
     String cost = back.costs().toString();
-    return back.costs().isOne() ? command("RL.TAKE", key, "COST", cost, "UPTO", "ID", back.id())
-        : command("RL.TAKE", key, "COST", cost, "ID", back.id());
+    return back.costs().isOne() ? command("RL.TAKE", key, "COST", cost, "UPTO", "SHADOW", "ID", back.id())
+        : command("RL.TAKE", key, "COST", cost, "SHADOW", "ID", back.id());
   }
 
   /** The verdict of a reply with FULL, and the mirror charged with what it grants. */
   Verdict learn(String key, Object reply, Cost cost) {
-    Replies.Full full = Replies.full(reply, core.given());
+    Replies.Full full = Replies.full(reply, core.given(), cost);
     Verdict verdict = full.verdict();
     Cost granted = !verdict.allowed() ? new Cost(0) : cost.isOne() ? new Cost(verdict.granted()) : cost;
     synchronized (this) {
@@ -260,8 +261,8 @@ final class Engine {
     return verdict;
   }
 
-  Verdict peeked(Object reply) {
-    return Replies.full(reply, core.given()).verdict();
+  Verdict peeked(Object reply, Cost cost) {
+    return Replies.full(reply, core.given(), cost).verdict();
   }
 
   /** A verdict without weir. */

@@ -1,9 +1,10 @@
 package weir;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import weir.core.Spec;
 
 /** HTTP fields of a verdict, of draft-ietf-httpapi-ratelimit-headers-11. */
@@ -29,24 +30,30 @@ final class Fields {
     if (verdict.limits().isEmpty()) {
       return Map.of();
     }
-    Map<String, Spec> specs =
-        verdict.specs().stream().collect(Collectors.toMap(Spec::name, spec -> spec, (one, other) -> other));
+    List<String> names = verdict.itemNames();
+    boolean areKnown = verdict.specs().size() == names.size();
+    List<String> items = new ArrayList<>();
+    List<String> policies = new ArrayList<>();
+    for (int index = 0; index < names.size(); index++) {
+      LimitState limit = verdict.limits().get(index);
+      items.add(item(names.get(index), limit));
+      policies.add(policy(names.get(index), limit, areKnown ? verdict.specs().get(index) : null));
+    }
     Map<String, String> fields = new LinkedHashMap<>();
-    fields.put("RateLimit", verdict.limits().stream().map(Fields::item).collect(Collectors.joining(", ")));
-    fields.put("RateLimit-Policy", verdict.limits().stream().map(limit -> policy(limit, specs.get(limit.name())))
-        .collect(Collectors.joining(", ")));
+    fields.put("RateLimit", String.join(", ", items));
+    fields.put("RateLimit-Policy", String.join(", ", policies));
     return fields;
   }
 
-  private static String item(LimitState limit) {
+  private static String item(String name, LimitState limit) {
     String end = limit.resetAfter().map(reset -> ";t=" + seconds(reset)).orElse("");
-    return "\"" + limit.name() + "\";r=" + Math.max(0, limit.remaining()) + end;
+    return "\"" + name + "\";r=" + Math.max(0, limit.remaining()) + end;
   }
 
-  private static String policy(LimitState limit, Spec spec) {
+  private static String policy(String name, LimitState limit, Spec spec) {
     long count = spec == null ? limit.limit() : (long) spec.count();
     boolean isWhole = limit.window().toSeconds() >= 1 && limit.window().getNano() == 0;
-    return "\"" + limit.name() + "\";q=" + count + (isWhole ? ";w=" + limit.window().toSeconds() : "");
+    return "\"" + name + "\";q=" + count + (isWhole ? ";w=" + limit.window().toSeconds() : "");
   }
 
   private static long seconds(Duration duration) {

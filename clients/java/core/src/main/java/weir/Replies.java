@@ -23,7 +23,7 @@ final class Replies {
   private Replies() {}
 
   /** A reply with FULL: the verdict, and what the core learns from it. */
-  record Full(Verdict verdict, double[] resetsMs, boolean blocked, double bannedMs, Long callers) {
+  record Full(Verdict verdict, double[] resetsMs, boolean blocked, Double bannedMs, Long callers) {
     Answer answer(Cost granted) {
       return new Answer(granted, verdict.specs(), resetsMs, blocked, bannedMs, callers);
     }
@@ -55,8 +55,11 @@ final class Replies {
     return texts;
   }
 
-  /** Of a map that weir answered with FULL or HEADERS; `known` are the limits that were asked, or null. */
-  static Full full(Object reply, List<Spec> known) {
+  /**
+   * Of a map that weir answered with FULL or HEADERS to a request of that cost; `known` are the limits that were asked,
+   * or null.
+   */
+  static Full full(Object reply, List<Spec> known, Cost cost) {
     Map<String, Object> full = map(reply);
     List<Limits.Answered> limits = new ArrayList<>();
     List<LimitState> states = new ArrayList<>();
@@ -81,8 +84,16 @@ final class Replies {
         Optional.ofNullable((String) full.get("policy")), List.copyOf(states), number(full, "granted"),
         id == null ? OptionalLong.empty() : OptionalLong.of(id), number(full, "banned") == 1, Source.WEIR, specs,
         fields);
-    double bannedMs = verdict.banned() ? Math.max(0, number(full, "retry_ms")) : 0;
+    Double bannedMs = bannedMs(verdict, number(full, "retry_ms"), cost);
     return new Full(verdict, resetsMs, states.isEmpty() && !allowed, bannedMs, (Long) full.get("callers"));
+  }
+
+  // For how long the key is banned, null where it is not told. A request of nothing meets no ban, and one that is never
+  // granted does not tell when the ban ends.
+  private static Double bannedMs(Verdict verdict, double retryMs, Cost cost) {
+    boolean denies = verdict.banned() && !verdict.allowed();
+    boolean isTold = denies ? retryMs >= 0 : !cost.isNothing();
+    return isTold ? Double.valueOf(denies ? retryMs : 0) : null;
   }
 
   // FULL does not name the deciding limit: the one with the least left, of a denial that which needs longest.

@@ -79,7 +79,7 @@ final class TakeAll {
     List<Verdict> each = new ArrayList<>();
     for (int index = 0; index < parts.size(); index++) {
       Part part = parts.get(index);
-      each.add(engine(part).learn(part.key(), keys.get(index), new Cost(allowed ? part.cost() : 0)));
+      each.add(engine(part).learn(part.key(), keys.get(index), new Cost(part.cost())));
     }
     return new Verdicts(allowed, ((Long) full.get("index")).intValue(), each);
   }

@@ -45,4 +45,13 @@ public record Verdict(boolean allowed, long limit, long remaining, Optional<Dura
   public Map<String, String> headersWithLegacy() {
     return Fields.of(this, true);
   }
+
+  /**
+   * The names of the limits in the HTTP fields, as weir gives them: what AS says, else the policy, or {@code default}.
+   *
+   * @return one for each limit
+   */
+  public List<String> itemNames() {
+    return ItemNames.of(limits.stream().map(LimitState::name).toList(), policy);
+  }
 }

@@ -31,7 +31,10 @@ class ConformanceTest {
   @TestFactory
   Stream<DynamicTest> fields() throws Exception {
     return Tables.each("fields", "name", row -> {
-      Verdict got = Replies.full(Tables.reply(row.get("reply")), null).verdict();
+      Replies.Full full = Replies.full(Tables.reply(row.get("reply")), null, Tables.cost(row.get("cost")));
+      JsonNode banned = row.get("banned_ms");
+      assertEquals(banned.isNull() ? null : banned.asDouble(), full.bannedMs());
+      Verdict got = full.verdict();
       JsonNode wanted = row.get("verdict");
       assertEquals(wanted.get("allowed").asBoolean(), got.allowed());
       assertEquals(wanted.get("limit").asLong(), got.limit());

@@ -121,6 +121,29 @@ class OutagesTest {
   }
 
   @Test
+  void whatIsHandedBackBansNobody() throws Exception {
+    String bans = "FIXED 4/1h BAN 1h AFTER 1 WITHIN 1h";
+    handsBack(bans, 4, List.of(0L));
+    handsBack(bans + " FIXED 100/1d", 3, List.of(0L, 96L)); // of several limits one has less
+  }
+
+  private void handsBack(String limits, long taken, List<Long> left) throws Exception {
+    String key = "h" + left.size();
+    Caller caller = caller(weir(server.url(), Stopwatch.PATIENCE).limiter(limits).processes(2));
+    caller.limiter.take(Take.from(key).cost(0));
+    server.kill();
+    assertEquals(Source.LOCAL, caller.limiter.take(Take.from(key).cost(2)).source());
+    server.start();
+    caller.back();
+    WeirLimiter other = weir(server.url(), Stopwatch.PATIENCE).limiter(limits).build();
+    assertTrue(other.take(Take.from(key).cost(taken)).allowed());
+    caller.limiter.take(Take.from(key).cost(0));
+    Verdict verdict = caller.limiter.peek(key, 1);
+    assertEquals(left, verdict.limits().stream().map(LimitState::remaining).toList());
+    assertFalse(verdict.banned());
+  }
+
+  @Test
   void nobodyWaitsForWhoIsKilled() throws Exception {
     Caller caller = caller(weir(server.url(), DEADLINE).limiter(LIMIT).processes(2));
     server.kill();
@@ -216,7 +239,7 @@ class OutagesTest {
     assertTrue(verdicts.get(Away.OPEN).allowed());
     assertFalse(verdicts.get(Away.CLOSED).allowed());
     assertTrue(verdicts.get(Away.CLOSED).headers().containsKey("Retry-After"));
-    assertEquals("\"fixed0\";q=1000;w=3600", verdicts.get(Away.LOCAL).headers().get("RateLimit-Policy"));
+    assertEquals("\"default\";q=1000;w=3600", verdicts.get(Away.LOCAL).headers().get("RateLimit-Policy"));
   }
 
   @Test

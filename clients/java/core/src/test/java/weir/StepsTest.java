@@ -36,6 +36,7 @@ class StepsTest {
   private static final long LATER_MS = 2000; // a probe is due by then
   private static final Set<String> SETTLING = Set.of("RL.SETTLE", "RL.CANCEL");
   private static final RedisException GONE = new RedisException("the connection has ended");
+  private static final List<Long> SHADOWED = List.of(1L, 0L, 0L, 0L, 0L, 0L); // a limit would deny
   private static final List<Object> FULL = Arrays.asList("allowed", 1L, "limits", List.of(), "retry_ms", 0L, "policy",
       null, "granted", 1L, "lease", null, "hold", 7L, "banned", 0L, "index", -1L);
 
@@ -75,7 +76,7 @@ class StepsTest {
   private static Object answer(Request request) {
     return switch (request.last().name()) {
       case "RL.TAKE", "RL.ACQUIRE", "RL.PEEK" ->
-          request.last().words().contains("HEADERS") ? FULL : List.of(0L, 0L, 0L);
+          request.last().words().contains("HEADERS") ? FULL : SHADOWED;
       case "RL.RESERVE" -> List.of(1L, 0L, 7L);
       case "RL.MTAKE" -> both();
       default -> 1L;

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.function.Executable;
+import weir.core.Cost;
 import weir.core.Spec;
 
 /** The tables of clients/conformance. */
@@ -41,6 +42,14 @@ final class Tables {
     }
     return rows(rows).map(row -> new Spec(Spec.Kind.valueOf(row.get(0).asText().toUpperCase(Locale.ROOT)),
         row.get(1).asText(), row.get(2).asDouble(), row.get(3).asDouble(), row.get(4).asDouble())).toList();
+  }
+
+  /** One number, one for each limit, or null where it is left out. */
+  static Cost cost(JsonNode node) {
+    if (node == null) {
+      return Cost.ONE;
+    }
+    return node.isArray() ? new Cost(rows(node).mapToLong(JsonNode::asLong).toArray()) : new Cost(node.asLong());
   }
 
   /** As the client reads it: maps as flat pairs. */

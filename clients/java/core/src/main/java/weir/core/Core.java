@@ -19,7 +19,7 @@ public final class Core {
   private final Breaker breaker;
   private final Mirror mirror;
   private List<Spec> seen; // of a policy: the limits that weir answered last
-  private boolean blocked; // of a policy: whether weir answered last that it lets nobody through
+  private Boolean blocked; // whether the policy lets nobody through; null: weir has not told
   private double callers = 1;
 
   /**
@@ -160,10 +160,12 @@ public final class Core {
     if (answer.callers() != null) {
       callers = answer.callers();
     }
-    if (answer.blocked() != null) {
-      blocked = answer.blocked();
+    boolean blocks = Boolean.TRUE.equals(answer.blocked());
+    if (answer.blocked() != null) { // once a key was let through, it may be the override of another that lets none through
+      blocked = blocks && !Boolean.FALSE.equals(blocked);
     }
-    List<Spec> told = fixed != null ? fixed : answer.specs();
+    boolean tellsNone = blocks && seen != null; // such an answer tells no limits
+    List<Spec> told = fixed != null || tellsNone ? fixed : answer.specs();
     if (seen == null || (told != null && !told.isEmpty())) { // a key without limits says nothing of those of others
       seen = told;
     }
@@ -281,7 +283,7 @@ public final class Core {
   // A key that is not in the mirror starts empty; null if its limits are not known.
   private Entry entryAway(String key, double now) {
     Entry entry = mirror.find(key, fixed);
-    if (entry == null) {
+    if (entry == null || (entry.unknown && entry.blocked && !isBlocked())) {
       if (seen == null) {
         return null;
       }
@@ -301,7 +303,11 @@ public final class Core {
   // A key of a policy that lets nobody through is let through no more than those that weir has answered.
   private Entry add(String key, List<Spec> specs, double now) {
     Entry entry = mirror.add(key, specs, share(), now);
-    entry.blocked = blocked;
+    entry.blocked = isBlocked();
     return entry;
+  }
+
+  private boolean isBlocked() {
+    return Boolean.TRUE.equals(blocked);
   }
 }

@@ -30,7 +30,8 @@ final class Entry {
     }
     Decision decision = Decision.of(views, specs);
     double rest = bannedUntil - now;
-    boolean isBanned = rest > 0 && decision.deciding().filter(view -> view.allowed() || view.waitMs() < rest).isPresent();
+    boolean isBanned = rest > 0 && !cost.isNothing()
+        && decision.deciding().filter(view -> view.allowed() || view.waitMs() < rest).isPresent();
     return isBanned ? decision.denied(decision.index(), rest) : decision;
   }
 
@@ -48,7 +49,7 @@ final class Entry {
         return decision.denied(index, View.NEVER);
       }
     }
-    return bannedUntil > now ? decision : null;
+    return bannedUntil > now && !cost.isNothing() ? decision : null;
   }
 
   void charge(double share, double now, Cost cost, boolean here) {

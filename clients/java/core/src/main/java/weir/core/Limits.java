@@ -89,6 +89,21 @@ public final class Limits {
     return List.copyOf(specs);
   }
 
+  /**
+   * Whether a limit has the name that FULL gives it where AS gives it none: its algorithm and its place.
+   *
+   * @param name of the limit
+   * @param index its place
+   * @return false if AS names it
+   */
+  public static boolean isUnnamed(String name, int index) {
+    return KINDS.keySet().stream().anyMatch(algorithm -> name.equals(nameOf(algorithm, index)));
+  }
+
+  private static String nameOf(String algorithm, int index) {
+    return algorithm.toLowerCase(Locale.ROOT) + index;
+  }
+
   private static String upper(String word) {
     return word.toUpperCase(Locale.ROOT);
   }
@@ -126,7 +141,7 @@ public final class Limits {
     if (period == 0) {
       throw new IllegalArgumentException("limit " + index + " (" + algorithm + ") needs a period");
     }
-    String name = options.getOrDefault("AS", algorithm.toLowerCase(Locale.ROOT) + index);
+    String name = options.getOrDefault("AS", nameOf(algorithm, index));
     boolean isAtOnce = upper(options.getOrDefault("REFILL", "")).equals("INTERVAL");
     Spec.Kind kind = isAtOnce ? Spec.Kind.INTERVAL : KINDS.get(algorithm);
     return new Spec(kind, name, rate.count, period, capacity(algorithm, rate.count, period, options));

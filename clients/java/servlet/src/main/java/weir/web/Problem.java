@@ -1,6 +1,8 @@
 package weir.web;
 
+import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import weir.Verdict;
 
 /** The body of a 429: application/problem+json. */
@@ -23,8 +25,9 @@ public final class Problem {
    * @return JSON
    */
   public static String of(Verdict verdict, long cost) {
-    String violated = verdict.limits().stream().filter(limit -> limit.remaining() < cost)
-        .map(limit -> quoted(limit.name())).collect(Collectors.joining(", "));
+    List<String> names = verdict.itemNames();
+    String violated = IntStream.range(0, names.size()).filter(index -> verdict.limits().get(index).remaining() < cost)
+        .mapToObj(index -> quoted(names.get(index))).collect(Collectors.joining(", "));
     return "{\"type\": " + quoted(QUOTA) + ", \"title\": " + quoted(TITLE) + ", \"status\": " + STATUS
         + ", \"violated-policies\": [" + violated + "]}";
   }
