@@ -1,7 +1,8 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
-// One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, those it is made of (listener, poller, handshakes, log_watch) and main.cc know Asio.
+// One iteration is one turn: wait, read every readable socket once, end the turn, send. Sockets are
+// read some at a time, before those are served (read_batch.h). Only this file, those it is made of
+// (listener, poller, handshakes, log_watch) and main.cc know Asio.
 //
 // A turn sends a bounded number of bytes, in equal shares for the connections that are ready.
 // Otherwise one large reply, or many slow readers, would hold up everybody. What is given up: a
@@ -26,6 +27,7 @@
 #include "server/net/listener.h"
 #include "server/net/log_watch.h"
 #include "server/net/poller.h"
+#include "server/net/read_batch.h"
 #include "server/os/service_manager.h"
 
 namespace weir::server {
@@ -86,6 +88,8 @@ class Daemon : private ConnectionOwner {
   void wait();
   void turn();
   bool serve_ready(size_t commands_max, TurnBudget* budget);
+  void pass_over_batch();
+  bool serve_batch(size_t commands_max, TurnBudget* budget, bool* served);
   void serve_long(size_t commands_max, bool others_served, TurnBudget* budget);
   void flush_touched();
   void abandon_connections();
@@ -120,7 +124,7 @@ class Daemon : private ConnectionOwner {
   };
   std::vector<Long> long_;
   bool was_long_ = false;  // the last turn has used more than its time for one of them
-  std::vector<char> read_buffer_;
+  ReadBatch batch_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;
   // A list for the time while a script runs long, when the turn's buffer and list are in use.

@@ -72,6 +72,10 @@ class Segments {
     if (segment->hashed) nearby_ = segment;
     return segment;
   }
+  // The cell of the first directory on the way to a key order's segment.
+  const void* root_cell(KeyOrder key_order) const {
+    return &root_->children[root_->index_of(key_order)];
+  }
   // Answers the segment of a key order after splits and with buckets that make room for one entry
   // more.
   Segment* with_room(KeyOrder key_order) {
