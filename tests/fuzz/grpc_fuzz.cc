@@ -54,7 +54,7 @@ using weir::storage::MemoryStore;
 constexpr std::string_view kRules =
     "rls d user POLICY user KEY u:{user}\n"
     "rls d user=a* POLICY two HEADERS\n"
-    "rls d user,path=/x* POLICY two KEY {path}\n"
+    "rls d user,path=/x* POLICY two KEY p:{path}\n"
     "rls d model POLICY user FORCE\n"
     "rls d text POLICY user KEY text\n"
     "rls d gone POLICY gone\n"

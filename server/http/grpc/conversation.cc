@@ -26,6 +26,10 @@ constexpr size_t kWrittenKept = 16 << 10;
 // What a call costs besides its bytes and its commands, in work units, and what a frame does.
 constexpr size_t kCallUnits = 200;
 constexpr size_t kFrameUnits = 10;
+// How many bytes of header, as they are when decompressed, and how many rules that are passed, are
+// one work unit.
+constexpr size_t kHeaderBytesPerUnit = 256;
+constexpr size_t kRulesPerUnit = 8;
 
 bool is_grpc(std::string_view content_type) {
   if (!content_type.starts_with(kContentType)) return false;
@@ -60,18 +64,24 @@ Conversation::~Conversation() { clients_.remove(&pace_); }
 
 void Conversation::receive(std::string_view bytes) {
   session_.join_turn();
+  const uint64_t units_before = server_.work().units();
   if (!bytes.empty()) {
     Stats& stats = server_.report().stats;
     stats.bytes_in += bytes.size();
     ++stats.reads;
     const size_t frames = http2_.frames_received();
+    const size_t header_bytes = http2_.header_bytes_received();
     http2_.receive(bytes, server_.clock().steady_ns());
-    server_.work().charge_entries(kFrameUnits * (http2_.frames_received() - frames));
+    server_.work().charge_entries(kFrameUnits * (http2_.frames_received() - frames) +
+                                  (http2_.header_bytes_received() - header_bytes) /
+                                      kHeaderBytesPerUnit);
     const std::vector<int32_t> whole = http2_.take_whole();
     waiting_.insert(waiting_.end(), whole.begin(), whole.end());
     if (http2_.is_foreign()) output_ = kForeign;
   }
   run_calls();
+  if (server_.work().units() - units_before >= WorkMeter::kSliceUnits)
+    session_.activity().note_long();
   go_on();
 }
 
@@ -147,7 +157,10 @@ Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& reque
   const auto asked = read_rate_limit_request(*message);
   if (!asked) return Status{Code::kInvalidArgument, asked.error()};
   auto ask = RateLimitAsk::make(*asked, *rules);
-  if (ask) server_.report().stats.rls_unruled += ask->unruled();
+  if (ask) {
+    server_.report().stats.rls_unruled += ask->unruled();
+    server_.work().charge_entries(ask->rules_passed() / kRulesPerUnit);
+  }
   return ask;
 }
 
@@ -222,7 +235,9 @@ void Conversation::answer(int32_t stream, const Result<std::string, Status>& res
 }
 
 void Conversation::go_on() {
+  const size_t answers = http2_.answer_frames_sent();
   http2_.write(&output_, kWrittenMax);
+  holds_answers_ |= http2_.answer_frames_sent() != answers;
   if (http2_.is_over()) session_.close_after_reply();
   note_pace();
 }
@@ -252,9 +267,10 @@ void Conversation::mark_sent(size_t bytes) {
   stats.bytes_out += bytes;
   ++stats.writes;
   sent_ += bytes;
-  owed_since_ns_ = server_.clock().steady_ns();
+  if (holds_answers_) owed_since_ns_ = server_.clock().steady_ns();
   if (sent_ < output_.size()) return;
   output_.clear();
+  holds_answers_ = false;
   if (output_.capacity() > kWrittenKept) output_.shrink_to_fit();
   sent_ = 0;
   go_on();

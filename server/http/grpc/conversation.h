@@ -35,10 +35,10 @@ class Session;
 
 namespace grpc {
 
-inline constexpr size_t kMessageBytesMax = 16 << 10;
-inline constexpr int64_t kRequestNs = 10 * kNsPerS;  // from a stream's first byte to its last
-inline constexpr int64_t kAnswerNs = 10 * kNsPerS;   // in which the client takes some of what waits
-inline constexpr size_t kUnansweredMax = 256;        // commands
+inline constexpr size_t kMessageBytesMax = 128 << 10;  // what a proxy takes from one client
+inline constexpr int64_t kRequestNs = 10 * kNsPerS;    // from a stream's first byte to its last
+inline constexpr int64_t kAnswerNs = 10 * kNsPerS;  // in which the client takes some of what waits
+inline constexpr size_t kUnansweredMax = 256;       // commands
 
 inline constexpr std::string_view kShouldRateLimitPath =
     "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
@@ -96,7 +96,8 @@ class Conversation final : public ProtocolAdapter {
   size_t unanswered_ = 0;      // commands that were submitted
   bool is_kept_back_ = false;  // the last of them has not run
   std::string output_;
-  size_t sent_ = 0;  // of it
+  size_t sent_ = 0;             // of it
+  bool holds_answers_ = false;  // or nothing but what HTTP/2 says of itself
   http::Pace pace_;
   int64_t begun_ns_;
   int64_t owed_since_ns_;  // or since something of it was taken

@@ -82,7 +82,11 @@ struct Http2::Wire {
                        void* user) noexcept {
     Stream* const stream = of(user).find(frame->hd.stream_id);
     if (stream == nullptr) return 0;
-    stream->header_bytes += name_size + value_size + kFieldOverhead;
+    const size_t bytes = name_size + value_size + kFieldOverhead;
+    stream->header_bytes += bytes;
+    of(user).header_bytes_ += bytes;
+    // A byte may stand for a field of kilobytes. From here on nghttp2 only decompresses.
+    if (stream->header_bytes > 2 * kHeaderBytesMax) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     if (stream->header_bytes > kHeaderBytesMax) stream->request.is_too_large = true;
     const bool is_trailer = frame->headers.cat != NGHTTP2_HCAT_REQUEST;
     if (stream->is_whole || stream->request.is_too_large || is_trailer) return 0;
@@ -126,6 +130,18 @@ struct Http2::Wire {
     return 0;
   }
 
+  static int on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* user) noexcept {
+    Http2& http2 = of(user);
+    if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+    ++http2.answer_frames_;
+    const Stream* const stream = http2.find(frame->hd.stream_id);
+    // Who still sends is told that nobody reads it (RFC 9113, 8.1).
+    if (stream != nullptr && stream->ends_early)
+      (void)nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                      NGHTTP2_NO_ERROR);
+    return 0;
+  }
+
   static int on_close(nghttp2_session*, int32_t id, uint32_t, void* user) noexcept {
     of(user).streams_.erase(id);
     return 0;
@@ -157,6 +173,7 @@ struct Http2::Wire {
       nghttp2_session_callbacks_set_on_header_callback(all, on_header);
       nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all, on_data);
       nghttp2_session_callbacks_set_on_frame_recv_callback(all, on_frame);
+      nghttp2_session_callbacks_set_on_frame_send_callback(all, on_sent);
       nghttp2_session_callbacks_set_on_stream_close_callback(all, on_close);
       return all;
     }();
@@ -227,14 +244,11 @@ void Http2::answer(int32_t stream, Answer answer) {
   append_fields(kept.fields, &fields);
   if (kept.body.empty()) append_fields(kept.trailers, &fields);
   nghttp2_data_provider body = {.source = {.ptr = nullptr}, .read_callback = Wire::read_body};
+  found->ends_early = kept.body.empty() && !found->has_ended;
   const int done = nghttp2_submit_response(session_, stream, fields.data(), fields.size(),
                                            kept.body.empty() ? nullptr : &body);
-  // Who still sends is told that nobody reads it (RFC 9113, 8.1).
-  const bool ends_early = done == 0 && kept.body.empty() && !found->has_ended;
-  if (done != 0 || ends_early) {
-    (void)nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream,
-                                    done == 0 ? NGHTTP2_NO_ERROR : NGHTTP2_INTERNAL_ERROR);
-  }
+  if (done != 0)
+    (void)nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_INTERNAL_ERROR);
 }
 
 void Http2::leave() {

@@ -40,7 +40,9 @@ struct Request {
   std::string content_type = {};
   std::string authorization = {};  // several fields of it with ", " between
   std::string body = {};
-  bool is_too_large = false;  // its header or its body, of which the rest is missing
+  // Its header or its body, of which the rest is missing. A header twice as large as it may be
+  // resets its stream.
+  bool is_too_large = false;
 
   size_t memory_bytes() const;
 };
@@ -82,6 +84,11 @@ class Http2 {
   bool has_begun() const { return has_begun_; }  // the client's preface and settings are there
 
   size_t frames_received() const { return frames_; }
+  // As SETTINGS_MAX_HEADER_LIST_SIZE counts them. Of a header that is far too large the rest is
+  // neither looked at nor counted.
+  size_t header_bytes_received() const { return header_bytes_; }
+  // Frames of answers that write() has appended.
+  size_t answer_frames_sent() const { return answer_frames_; }
   // When the oldest stream began whose request is not whole.
   std::optional<int64_t> oldest_part_ns() const;
   // Tells whether an answer waits for the client's windows.
@@ -98,6 +105,7 @@ class Http2 {
     bool is_whole = false;   // or has been told of, because it is too large
     bool has_ended = false;  // the client's side
     bool is_answered = false;
+    bool ends_early = false;  // the client is told to send no more once its answer has left
     Answer answer = {};
     size_t sent = 0;  // of the answer's body
   };
@@ -111,6 +119,8 @@ class Http2 {
   std::map<int32_t, Stream> streams_;
   std::vector<int32_t> whole_;
   size_t frames_ = 0;
+  size_t header_bytes_ = 0;
+  size_t answer_frames_ = 0;
   int64_t now_ns_ = 0;
   bool has_begun_ = false;
   bool is_foreign_ = false;

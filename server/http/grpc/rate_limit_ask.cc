@@ -123,7 +123,7 @@ Result<RateLimitAsk, Status> RateLimitAsk::make(const RateLimitRequest& request,
 
 Result<void, Status> RateLimitAsk::add(const Descriptor& descriptor, std::string_view domain,
                                        uint64_t hits, const DescriptorRules& rules) {
-  const DescriptorRule* const rule = rules.find(domain, descriptor.entries);
+  const DescriptorRule* const rule = rules.find(domain, descriptor.entries, &passed_);
   const bool has_limit = descriptor.limit && rules.knows(domain);
   places_.emplace_back();
   if (rule == nullptr && !has_limit) {

@@ -48,6 +48,8 @@ class RateLimitAsk {
 
   // Descriptors without a rule and without a limit of their own.
   size_t unruled() const { return unruled_; }
+  // Rules that were looked at one after the other.
+  size_t rules_passed() const { return passed_; }
   size_t memory_bytes() const;
 
  private:
@@ -105,6 +107,7 @@ class RateLimitAsk {
   std::vector<Place> places_;  // of the descriptors
   std::vector<Command> commands_;
   int phase_ = 0;
+  size_t passed_ = 0;
   size_t unruled_ = 0;
 };
 

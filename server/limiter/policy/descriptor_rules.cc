@@ -4,13 +4,17 @@
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
+#include "server/acl/sha256.h"
 
 namespace weir::server {
 namespace {
 
-void append_escaped(std::string_view value, std::string* key) {
+// A longer value stands in a key as its hash, so that no caller makes keys that are too long.
+constexpr size_t kValueBytesMax = 256;
+
+void append_escaped(std::string_view value, std::string_view escaped, std::string* key) {
   for (const char c : value) {
-    if (c != ',' && c != '=' && c != '%') {
+    if (c != '%' && c != '{' && c != '}' && escaped.find(c) == escaped.npos) {
       key->push_back(c);
       continue;
     }
@@ -19,17 +23,24 @@ void append_escaped(std::string_view value, std::string* key) {
   }
 }
 
+void append_value(std::string_view value, std::string_view escaped, std::string* key) {
+  if (value.empty()) key->push_back('%');
+  if (value.size() <= kValueBytesMax) return append_escaped(value, escaped, key);
+  key->append("%sha256:").append(acl::sha256_hex(value));
+}
+
 }  // namespace
 
 std::string KeyTemplate::plain_key(std::string_view domain, DescriptorEntries entries) {
+  constexpr std::string_view kDividers = ",=";
   std::string key = "rls:";
-  append_escaped(domain, &key);
+  append_escaped(domain, kDividers, &key);
   char before = ':';
   for (const DescriptorEntry& entry : entries) {
     key.push_back(std::exchange(before, ','));
-    append_escaped(entry.name, &key);
+    append_escaped(entry.name, kDividers, &key);
     key.push_back('=');
-    append_escaped(entry.value, &key);
+    append_value(entry.value, kDividers, &key);
   }
   return key;
 }
@@ -57,6 +68,10 @@ Result<KeyTemplate, std::string> KeyTemplate::parse(std::string_view text,
       return "KEY names the entry " + algorithms::quoted(name) + ", which the rule has not";
     if (std::find(found + 1, names.end(), name) != names.end())
       return "KEY names the entry " + algorithms::quoted(name) + ", which is there twice";
+    if (made.parts_.back().text.empty()) {
+      return made.parts_.size() == 1 ? "KEY must begin with text: callers choose the values"
+                                     : "KEY has two entries side by side: text must divide them";
+    }
     made.parts_.back().entry = static_cast<size_t>(found - names.begin());
     made.parts_.emplace_back();
     text.remove_prefix(end + 1);
@@ -66,9 +81,11 @@ Result<KeyTemplate, std::string> KeyTemplate::parse(std::string_view text,
 
 std::string KeyTemplate::key_of(DescriptorEntries entries) const {
   std::string key;
-  for (const Part& part : parts_) {
-    key += part.text;
-    if (part.entry < entries.size()) key += entries[part.entry].value;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    key += parts_[i].text;
+    if (parts_[i].entry >= entries.size()) continue;
+    const std::string_view next = i + 1 < parts_.size() ? std::string_view(parts_[i + 1].text) : "";
+    append_value(entries[parts_[i].entry].value, next.substr(0, 1), &key);
   }
   return key;
 }
@@ -100,10 +117,12 @@ bool DescriptorRules::add(DescriptorRuleLine line) {
 }
 
 const DescriptorRules::Node* DescriptorRules::next_of(const Node& node,
-                                                      const DescriptorEntry& entry) {
+                                                      const DescriptorEntry& entry,
+                                                      size_t* passed) {
   const auto value = node.values.find(PairLess::Views(entry.name, entry.value));
   if (value != node.values.end()) return value->second.get();
   for (const Prefix& prefix : node.prefixes) {
+    if (passed != nullptr) ++*passed;
     if (prefix.name == entry.name && entry.value.starts_with(prefix.begins))
       return prefix.node.get();
   }
@@ -111,13 +130,13 @@ const DescriptorRules::Node* DescriptorRules::next_of(const Node& node,
   return name == node.names.end() ? nullptr : name->second.get();
 }
 
-const DescriptorRule* DescriptorRules::find(std::string_view domain,
-                                            DescriptorEntries entries) const {
+const DescriptorRule* DescriptorRules::find(std::string_view domain, DescriptorEntries entries,
+                                            size_t* passed) const {
   const auto found = domains_.find(domain);
   if (found == domains_.end()) return nullptr;
   const Node* node = &found->second;
   for (const DescriptorEntry& entry : entries) {
-    node = next_of(*node, entry);
+    node = next_of(*node, entry, passed);
     if (node == nullptr) return nullptr;
   }
   return node->rule ? &*node->rule : nullptr;

@@ -42,14 +42,18 @@ struct DescriptorEntry {
 using DescriptorEntries = std::span<const DescriptorEntry>;
 
 // What the key of a descriptor is made of: text, and values of its entries.
+//
+// Callers choose the values, so a value cannot end early, be longer, or be a hash tag: in values '%',
+// braces and the byte that follows the value are written as %XX, a value that is empty as '%', and
+// one of more than 256 bytes as "%sha256:" with its hash. So no two lists of values make one key.
 class KeyTemplate {
  public:
-  // "rls:DOMAIN:name=value,name=value", the bytes ',', '=' and '%' of values as %XX: no two
-  // descriptors of a domain share a key by chance.
+  // "rls:DOMAIN:name=value,name=value", with ',' and '=' of values as %XX. No two descriptors of a
+  // domain share a key.
   static std::string plain_key(std::string_view domain, DescriptorEntries entries);
 
   // Reads a template, in which {name} is the value of the entry of that name, and {{ and }} are
-  // braces. The error says what is wrong.
+  // braces. It begins with text, and text divides its entries. The error says what is wrong.
   static Result<KeyTemplate, std::string> parse(std::string_view text,
                                                 const std::vector<std::string>& names);
   std::string key_of(DescriptorEntries entries) const;
@@ -92,8 +96,10 @@ class DescriptorRules {
   bool add(DescriptorRuleLine line);
 
   bool knows(std::string_view domain) const { return domains_.contains(domain); }
-  // Finds the rule of a descriptor; null: there is none.
-  const DescriptorRule* find(std::string_view domain, DescriptorEntries entries) const;
+  // Finds the rule of a descriptor; null: there is none. Adds to `passed`, if it is not
+  // null, how many values that end with '*' were looked at.
+  const DescriptorRule* find(std::string_view domain, DescriptorEntries entries,
+                             size_t* passed = nullptr) const;
 
   // What was added: each line with its policy.
   using Texts = std::set<std::pair<std::string, std::string>>;
@@ -120,7 +126,7 @@ class DescriptorRules {
   };
 
   static Node* child_of(Node* node, const EntryPattern& pattern);
-  static const Node* next_of(const Node& node, const DescriptorEntry& entry);
+  static const Node* next_of(const Node& node, const DescriptorEntry& entry, size_t* passed);
 
   std::map<std::string, Node, std::less<>> domains_;
   Texts texts_;

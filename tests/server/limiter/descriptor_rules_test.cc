@@ -106,6 +106,7 @@ TEST(DescriptorRules, KeysByATemplate) {
       "rls d one POLICY p KEY shared\n");
   EXPECT_EQ(rules.key("user=ann,path=/a/b"), "{tag}:ann:/a/b");
   EXPECT_EQ(rules.key("one=x"), "shared");
+  EXPECT_EQ(rules.key("user=a:b{}%,path=/a:%"), "{tag}:a%3Ab%7B%7D%25:/a:%25");
   EXPECT_EQ(rules.key("user=ann,path=/b"), "");
 }
 
@@ -114,6 +115,20 @@ TEST(DescriptorRules, KeysWithoutATemplateAreOfOneDescriptorEach) {
   EXPECT_EQ(rules.key("user=ann,path=/a"), "rls:d:user=ann,path=/a");
   EXPECT_EQ(KeyTemplate::plain_key("d", std::vector<DescriptorEntry>{{"u", "a,p=b%"}}),
             "rls:d:u=a%2Cp%3Db%25");
+}
+
+// Callers choose the values.
+TEST(DescriptorRules, NoValueMakesAKeyOfOthers) {
+  const Rules rules("rls d a,b POLICY p KEY t:{a}:{b}\nrls d tag POLICY p KEY {{{tag}}}:x\n");
+  EXPECT_NE(rules.key("a=x:y,b=z"), rules.key("a=x,b=y:z"));
+  EXPECT_EQ(rules.key("tag="), "{%}:x");
+  EXPECT_EQ(rules.key("tag=}y"), "{%7Dy}:x");
+  const std::string most(256, 'v'), more(257, 'v'), other = more.substr(1) + "w";
+  EXPECT_EQ(rules.key("tag=" + most), "{" + most + "}:x");
+  EXPECT_EQ(rules.key("tag=" + more).find("{%sha256:"), 0u);
+  EXPECT_EQ(rules.key("tag=" + more).size(), 1 + 8 + 64 + 3u);
+  EXPECT_NE(rules.key("tag=" + more), rules.key("tag=" + other));
+  EXPECT_NE(rules.key("tag=" + more), rules.key("tag=" + rules.key("tag=" + more).substr(1, 72)));
 }
 
 TEST(DescriptorRules, AByteMayBeTakenAsItIs) {
@@ -159,6 +174,8 @@ TEST(DescriptorRules, WhatIsWrongIsNamedByItsLine) {
   EXPECT_THAT(error_of("rls d a,a POLICY p KEY {a}"), HasSubstr("which is there twice"));
   EXPECT_THAT(error_of("rls d a POLICY p KEY {a"), HasSubstr("a brace of KEY is not closed"));
   EXPECT_THAT(error_of("rls d a POLICY p KEY a}"), HasSubstr("a brace of KEY"));
+  EXPECT_THAT(error_of("rls d a POLICY p KEY {a}:x"), HasSubstr("KEY must begin with text"));
+  EXPECT_THAT(error_of("rls d a,b POLICY p KEY k{a}{b}"), HasSubstr("two entries side by side"));
   EXPECT_THAT(error_of("rls d \"a POLICY p"), HasSubstr("quotes are not closed"));
   EXPECT_EQ(error_of("rls d a POLICY p\nrls d a=* POLICY p\nrls d a POLICY q KEY k\n"),
             "policies:3: there is a rule for these entries already");

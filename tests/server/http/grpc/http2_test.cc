@@ -67,6 +67,29 @@ TEST_F(Http2Test, AHeaderThatIsTooLargeIsRefused) {
   EXPECT_EQ(call(kHealthCheckPath, "").status(), "0");  // others go on
 }
 
+// Each byte stands for a field of 4,000 bytes, which is looked at in so many streams as may be.
+TEST_F(Http2Test, AHeaderThatGrowsWhenItIsDecompressedIsResetSoon) {
+  const std::string field = std::string("\x40\x01x\x7f\xa1\x1e", 6) + std::string(4000, 'a');
+  const auto headers = [&](uint32_t stream, const std::string& block) {
+    return frame(block.size(), NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, stream, block);
+  };
+  go();
+  const uint64_t before = one_.server->work().units();
+  one_.receives(headers(1, field + std::string(12'000, '\xbe')));
+  EXPECT_LT(one_.server->work().units() - before, 500u);
+  EXPECT_GT(one_.server->work().units() - before, 2 * kHeaderBytesMax / 256);
+  EXPECT_FALSE(one_.closed);
+  EXPECT_THAT(one_.stream.sent, HasSubstr(frame(4, NGHTTP2_RST_STREAM, 0, 1, "").substr(3)));
+}
+
+TEST_F(Http2Test, WhoSendsTooMuchAndGoesOnIsToldSoToo) {
+  const int32_t stream =
+      client_.call(kHealthCheckPath, std::string(kMessageBytesMax + 100, 'x'), {}, false);
+  go();
+  EXPECT_EQ(client_.of(stream).status(), "8");
+  EXPECT_TRUE(client_.of(stream).is_over);
+}
+
 TEST_F(Http2Test, ABodyThatIsTooLargeIsRefused) {
   EXPECT_EQ(call(kHealthCheckPath, std::string(kMessageBytesMax + 1, 'x')).status(), "8");
   EXPECT_NE(call(kHealthCheckPath, std::string(kMessageBytesMax, 'x')).status(), "8");
@@ -160,6 +183,20 @@ TEST_F(Http2Test, WhoDoesNotTakeItsAnswersIsEnded) {
   go();
   one_.server.clock.advance(kAnswerNs + 1);
   grpc_.chores();
+  EXPECT_TRUE(one_.closed);
+}
+
+TEST_F(Http2Test, WhoTakesButWhatHttp2SaysOfItselfIsEndedToo) {
+  const nghttp2_settings_entry nothing = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0};
+  nghttp2_submit_settings(client_.session(), NGHTTP2_FLAG_NONE, &nothing, 1);
+  client_.call(kHealthCheckPath, "");
+  go();
+  for (int i = 0; i < 4 && !one_.closed; ++i) {
+    one_.server.clock.advance(kAnswerNs / 3);
+    nghttp2_submit_ping(client_.session(), NGHTTP2_FLAG_NONE, nullptr);
+    go();
+    grpc_.chores();
+  }
   EXPECT_TRUE(one_.closed);
 }
 
