@@ -14,6 +14,7 @@ from go_suite import run  # noqa: E402
 PACKAGE = Path(__file__).resolve().parents[3] / "clients/go"
 IS_WEIR = os.environ["CLIENTS_SERVER"] == "weir"
 WITHOUT_SERVER = {"internal/core": [], ".": ["-test.run=^(TestFields|TestFlatPairsAreAMap|TestExcess|TestReadme)$"]}
+MODULES = [".", "weirotel"]
 AT_ONCE = 6  # most of them wait for something
 
 
@@ -22,9 +23,9 @@ def say(name, done):
     print(f"ok {name}" if done.returncode == 0 and not (name == "gofmt" and told) else f"not ok {name}: {told}", flush=True)
 
 
-def command(*words):
+def command(*words, folder=PACKAGE):
     environment = {**os.environ, "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
-    return subprocess.run(words, cwd=PACKAGE, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
 
 
 def main():
@@ -41,7 +42,8 @@ def main():
         sys.stdout.flush()
     if IS_WEIR:
         say("gofmt", command(shutil.which("gofmt") or "gofmt", "-l", "."))
-        say("vet", command("go", "vet", "./..."))
+        for module in MODULES:
+            say(f"vet {module}", command("go", "vet", "./...", folder=PACKAGE / module))
     print("done")
 
 

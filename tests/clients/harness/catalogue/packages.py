@@ -22,7 +22,7 @@ def python_package(requirements, tests):
 
 
 def go_package():
-    described = installs_go.package([".", "internal/core", "weirhttp"])
+    described = installs_go.package([".", "internal/core", "weirhttp", "weirotel"])
     return [sys.executable, installs.CLIENTS / "go/weir_package.py"], {"CLIENTS_PACKAGES": str(described)}
 
 
