@@ -41,7 +41,9 @@ func (l *Limiter) Take(ctx context.Context, key string, options ...CallOption) (
 	if err != nil {
 		return Verdict{}, err
 	}
-	return l.take(ctx, l.end(), key, settings)
+	return observed(ctx, l.observer, "take", key, func(ctx context.Context) (Verdict, error) {
+		return l.take(ctx, l.end(), key, settings)
+	})
 }
 
 func (l *Limiter) take(ctx context.Context, end time.Time, key string, settings callSettings) (Verdict, error) {
@@ -114,6 +116,12 @@ func (l *Limiter) Peek(ctx context.Context, key string, options ...CallOption) (
 	if err != nil {
 		return Verdict{}, err
 	}
+	return observed(ctx, l.observer, "peek", key, func(ctx context.Context) (Verdict, error) {
+		return l.peek(ctx, key, settings)
+	})
+}
+
+func (l *Limiter) peek(ctx context.Context, key string, settings callSettings) (Verdict, error) {
 	made, err := l.plan(ctx, key, settings.cost)
 	if err != nil {
 		return Verdict{}, err
@@ -138,7 +146,9 @@ func (l *Limiter) Acquire(ctx context.Context, key string, timeout time.Duration
 	if err != nil {
 		return Verdict{}, err
 	}
-	return l.acquire(ctx, key, timeout, settings)
+	return observed(ctx, l.observer, "acquire", key, func(ctx context.Context) (Verdict, error) {
+		return l.acquire(ctx, key, timeout, settings)
+	})
 }
 
 func (l *Limiter) acquire(ctx context.Context, key string, timeout time.Duration, settings callSettings) (Verdict, error) {
@@ -204,6 +214,12 @@ func (l *Limiter) Reserve(ctx context.Context, key string, options ...CallOption
 	if err != nil {
 		return Reservation{}, err
 	}
+	return observed(ctx, l.observer, "reserve", key, func(ctx context.Context) (Reservation, error) {
+		return l.reserve(ctx, key, settings)
+	})
+}
+
+func (l *Limiter) reserve(ctx context.Context, key string, settings callSettings) (Reservation, error) {
 	end := l.end()
 	made, err := l.plan(ctx, key, settings.cost)
 	if err != nil {
@@ -244,8 +260,11 @@ func (l *Limiter) Cancel(ctx context.Context, key string, booking Reservation) (
 	if booking.ID == 0 {
 		return 0, nil
 	}
-	reply, _, err := l.ofID(ctx, l.end(), "RL.CANCEL", key, booking.ID)
-	return number(reply), err
+	back, err := observed(ctx, l.observer, "cancel", key, func(ctx context.Context) (permits, error) {
+		reply, _, err := l.ofID(ctx, l.end(), "RL.CANCEL", key, booking.ID)
+		return permits(number(reply)), err
+	})
+	return int64(back), err
 }
 
 // ofID is RL.SETTLE, RL.CANCEL or RL.RELEASE, each of which may be sent again. It is false where weir does not answer.

@@ -10,5 +10,5 @@
 // and then charges weir with what it has granted meanwhile. Errors are faults of the program, such as WRONGTYPE, NOPERM or
 // a policy that is not there, and the caller's own end of its context.
 //
-// The package weirhttp beside this one has middleware for net/http.
+// The package weirhttp beside this one has middleware for net/http, the module weirotel spans and metrics of OpenTelemetry.
 package weir

@@ -36,7 +36,9 @@ func (l *Limiter) Hold(ctx context.Context, key string, estimate int64, options 
 	if settings.lasts <= 0 {
 		settings.lasts = time.Minute
 	}
-	verdict, err := l.take(ctx, l.end(), key, settings)
+	verdict, err := observed(ctx, l.observer, "hold", key, func(ctx context.Context) (Verdict, error) {
+		return l.take(ctx, l.end(), key, settings)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -49,12 +49,14 @@ func (l *Limiter) Lease(ctx context.Context, key string, options ...CallOption) 
 		return nil, err
 	}
 	asked := time.Now()
-	var verdict Verdict
+	verdict, err := observed(ctx, l.observer, "lease", key, func(ctx context.Context) (Verdict, error) {
+		if settings.wait > 0 {
+			return l.acquire(ctx, key, settings.wait, settings)
+		}
+		return l.take(ctx, l.end(), key, settings)
+	})
 	if settings.wait > 0 {
-		verdict, err = l.acquire(ctx, key, settings.wait, settings)
 		asked = time.Now()
-	} else {
-		verdict, err = l.take(ctx, l.end(), key, settings)
 	}
 	if err != nil {
 		return nil, err

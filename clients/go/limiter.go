@@ -10,8 +10,9 @@ import (
 
 // Limiter has limits under keys. Goroutines share it.
 type Limiter struct {
-	weir   *Weir
-	engine *engine
+	weir     *Weir
+	engine   *engine
+	observer Observer
 }
 
 // New makes a Limiter with connections of its own, of an URL as Connect takes it. The limits are those of RL.TAKE, such as
@@ -34,7 +35,11 @@ func (w *Weir) Limiter(limits string, options ...LimiterOption) (*Limiter, error
 	if err != nil {
 		return nil, err
 	}
-	return &Limiter{w, engine}, nil
+	made := &Limiter{w, engine, settings.observer}
+	if made.observer != nil {
+		made.observer.Limiter(made)
+	}
+	return made, nil
 }
 
 // State says whether weir is away for this limiter, since when, and what was decided where.

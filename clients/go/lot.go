@@ -32,17 +32,7 @@ type rest struct {
 func (l *lot) take(cost int64, now time.Time) (verdict Verdict, done bool, filling chan struct{}, mine bool) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
-	if l.left >= cost && now.Before(l.until) {
-		l.left -= cost
-		verdict = l.verdict
-		verdict.Granted = cost
-		return verdict, true, nil, false
-	}
-	if l.deniedFor > 0 && cost >= l.deniedFor && now.Before(l.deniedUntil) {
-		verdict = l.denial
-		if verdict.RetryAfter != Never {
-			verdict.RetryAfter = max(time.Millisecond, verdict.RetryAfter-now.Sub(l.deniedSince))
-		}
+	if verdict, done = l.decide(cost, now); done {
 		return verdict, true, nil, false
 	}
 	if l.filling != nil {
@@ -50,6 +40,31 @@ func (l *lot) take(cost int64, now time.Time) (verdict Verdict, done bool, filli
 	}
 	l.filling = make(chan struct{})
 	return verdict, false, nil, true
+}
+
+// handOut is done where the lot decides; else nobody fills it.
+func (l *lot) handOut(cost int64, now time.Time) (Verdict, bool) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.decide(cost, now)
+}
+
+// decide is done where what was taken ahead, or a denial that lasts, decides.
+func (l *lot) decide(cost int64, now time.Time) (verdict Verdict, done bool) {
+	if l.left >= cost && now.Before(l.until) {
+		l.left -= cost
+		verdict = l.verdict
+		verdict.Granted = cost
+		return verdict, true
+	}
+	if l.deniedFor > 0 && cost >= l.deniedFor && now.Before(l.deniedUntil) {
+		verdict = l.denial
+		if verdict.RetryAfter != Never {
+			verdict.RetryAfter = max(time.Millisecond, verdict.RetryAfter-now.Sub(l.deniedSince))
+		}
+		return verdict, true
+	}
+	return Verdict{}, false
 }
 
 // begin says what to ask for: twice as much as a lot that was used up in time, and what was used of one that was not. What

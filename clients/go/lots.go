@@ -47,6 +47,26 @@ func (l *Lots) Take(ctx context.Context, key string, options ...CallOption) (Ver
 		}
 		cost = settings.cost.All
 	}
+	observer := l.limiter.observer
+	if observer == nil {
+		return l.take(ctx, key, cost)
+	}
+	if lot, err := l.lotOf(key); err == nil {
+		if verdict, done := lot.handOut(cost, time.Now()); done {
+			observer.HandedOut(byLot(verdict))
+			return verdict, nil
+		}
+	}
+	return observed(ctx, observer, "take", key, func(ctx context.Context) (Verdict, error) { return l.take(ctx, key, cost) })
+}
+
+func byLot(verdict Verdict) Outcome {
+	outcome := verdict.outcome()
+	outcome.Source = ByLot
+	return outcome
+}
+
+func (l *Lots) take(ctx context.Context, key string, cost int64) (Verdict, error) {
 	var end time.Time // of a call that its lot does not decide
 	for {
 		lot, err := l.lotOf(key)

@@ -78,6 +78,7 @@ type limiterSettings struct {
 	fallback  string
 	keysMax   int
 	hooks     []func(Change)
+	observer  Observer
 }
 
 func limiterSettingsOf(options []LimiterOption) (limiterSettings, error) {

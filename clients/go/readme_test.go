@@ -18,7 +18,7 @@ var (
 // TestReadme holds each block of the README to be a piece of an example, which is compiled.
 func TestReadme(t *testing.T) {
 	examples := ""
-	for _, name := range []string{"example_test.go", "weirhttp/example_test.go"} {
+	for _, name := range []string{"example_test.go", "weirhttp/example_test.go", "weirotel/example_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := block.FindAllStringSubmatch(string(page), -1)
-	if len(blocks) < 3 {
+	if len(blocks) < 5 {
 		t.Errorf("the README has %d blocks", len(blocks))
 	}
 	for _, found := range blocks {

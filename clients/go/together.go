@@ -63,6 +63,13 @@ func TakeAll(ctx context.Context, parts ...Part) (Verdicts, error) {
 	if len(parts) == 0 {
 		return Verdicts{}, errors.New("weir: TakeAll needs a part")
 	}
+	first := parts[0]
+	return observed(ctx, first.Limiter.observer, "take_all", first.Key, func(ctx context.Context) (Verdicts, error) {
+		return takeAll(ctx, parts)
+	})
+}
+
+func takeAll(ctx context.Context, parts []Part) (Verdicts, error) {
 	asks, end := true, parts[0].Limiter.end()
 	for _, part := range parts {
 		if part.Limiter.weir != parts[0].Limiter.weir {

@@ -61,7 +61,8 @@ def package(packages):
     made = {}
     for name in packages:
         program = folder / ((name.strip("./").replace("/", "-") or "weir") + ".test")
-        go(["test", "-c", "-mod=readonly", "-o", str(program), f"./{name}"], cwd=module)
+        here = module / name if (module / name / "go.mod").exists() else None  # a module of its own
+        go(["test", "-c", "-mod=readonly", "-o", str(program), "." if here else f"./{name}"], cwd=here or module)
         made[name] = str(program)
     _, version = module_folder("github.com/redis/go-redis/v9", module)
     described = folder / "suite.json"

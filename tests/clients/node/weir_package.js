@@ -1,5 +1,6 @@
 // Builds clients/node and runs its tests, and says each one's outcome in the lines of ../harness/session.py.
-// CLIENTS_PACKAGE and CLIENTS_VIA are the ioredis and the node-redis among the packages of NODE_PATH.
+// CLIENTS_PACKAGE and CLIENTS_VIA are the ioredis and the node-redis among the packages of NODE_PATH; CLIENTS_TESTS is the
+// end of the files' names: test, or long for those that need minutes.
 'use strict';
 
 const { spawnSync } = require('node:child_process');
@@ -14,7 +15,7 @@ const { orders, say, check, done } = require('./report');
 const kPackage = path.resolve(__dirname, '../../../clients/node');
 const kPackages = process.env.NODE_PATH;
 const kWithoutServer = ['conformance.test.js', 'keys.test.js'];
-const kPartSeconds = 200;
+const kPartSeconds = process.env.CLIENTS_TESTS === 'long' ? 0 : 200; // 0: as long as they take
 const kAtOnce = 3; // files: most of their tests wait for something
 
 // The package as it is, beside the modules that it finds by their own names.
@@ -64,15 +65,16 @@ const words = (error) => String(error?.cause?.message ?? error?.message ?? error
 
 // A test once, under the name of those that it is part of.
 function test(folder) {
-  const files = fs.readdirSync(path.join(folder, 'tests')).filter((name) => name.endsWith('.test.js'))
-    .filter((name) => orders.isWeir || kWithoutServer.includes(name)).map((name) => path.join(folder, 'tests', name));
+  const files = fs.readdirSync(path.join(folder, 'tests')).filter((name) => (orders.isWeir
+    ? name.endsWith(`.${process.env.CLIENTS_TESTS}.js`) : kWithoutServer.includes(name)))
+    .map((name) => path.join(folder, 'tests', name));
   return new Promise((resolve) => {
     const above = new Map(); // by file: the names of the tests that run
     const nameOf = ({ file, nesting, name }) => {
       const names = [...(above.get(file) ?? []).slice(0, nesting), name];
-      return [path.basename(file ?? '', '.test.js'), ...names].join(' ').replaceAll(':', '');
+      return [path.basename(file ?? '', '.js').replace(/\.\w+$/, ''), ...names].join(' ').replaceAll(':', '');
     };
-    run({ files, concurrency: kAtOnce, timeout: kPartSeconds * 1000 })
+    run({ files, concurrency: kAtOnce, timeout: kPartSeconds ? kPartSeconds * 1000 : undefined })
       .on('test:start', ({ file, nesting, name }) => {
         above.set(file, [...(above.get(file) ?? []).slice(0, nesting), name]);
       })

@@ -35,6 +35,7 @@ final class Engine {
 
   final List<String> words;
   final Weir weir;
+  final Observer observer; // null: nobody is told of calls
   private final Core core;
   private final Optional<String> policy;
   private final List<Consumer<Change>> listeners;
@@ -45,9 +46,10 @@ final class Engine {
   private long probes;
   private String lastKey = "weir:probe";
 
-  Engine(Weir weir, List<String> words, Core core, List<Consumer<Change>> listeners) {
+  Engine(Weir weir, List<String> words, Core core, List<Consumer<Change>> listeners, Observer observer) {
     this.weir = weir;
     this.words = List.copyOf(words);
+    this.observer = observer;
     this.core = core;
     this.policy = core.given() != null ? Optional.empty() : policyOf(words);
     this.listeners = List.copyOf(listeners);

@@ -76,13 +76,23 @@ final class Lot {
     this.blockNs = blockNs;
   }
 
+  /** Null where what was taken ahead, or a denial that lasts, does not decide. */
+  Boolean decided(long cost) {
+    return handOut(cost) ? Boolean.TRUE : next == null && isDenied() ? Boolean.FALSE : null;
+  }
+
+  private boolean handOut(long cost) {
+    Block found = block;
+    boolean isThere = found != null && found.take(cost);
+    if (isThere && next == null && found.isLow()) {
+      fetchAhead();
+    }
+    return isThere;
+  }
+
   /** Null if it has ended: then another one is asked. */
   Boolean take(long cost) {
-    Block found = block;
-    if (found != null && found.take(cost)) {
-      if (next == null && found.isLow()) {
-        fetchAhead();
-      }
+    if (handOut(cost)) {
       return true;
     }
     long endNs = engine.endNs();

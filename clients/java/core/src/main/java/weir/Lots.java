@@ -44,11 +44,26 @@ public final class Lots implements AutoCloseable {
    * @return whether they were granted
    */
   public boolean take(String key, long cost) {
+    if (engine.observer == null) {
+      return taken(key, cost);
+    }
+    Boolean decided = lot(key).decided(cost);
+    if (decided != null) {
+      engine.observer.handedOut(Outcome.ofLot(decided));
+      return decided;
+    }
+    return Weir.await(Observed.call(engine, "take", key, () -> CompletableFuture.completedFuture(taken(key, cost)),
+        Outcome::of));
+  }
+
+  private Lot lot(String key) {
+    Lot lot = lots.get(key);
+    return lot != null ? lot : lots.computeIfAbsent(key, name -> new Lot(engine, name, blockNs));
+  }
+
+  private boolean taken(String key, long cost) {
     while (true) {
-      Lot lot = lots.get(key);
-      if (lot == null) {
-        lot = lots.computeIfAbsent(key, name -> new Lot(engine, name, blockNs));
-      }
+      Lot lot = lot(key);
       Boolean granted = lot.take(cost);
       if (granted != null) {
         return granted;

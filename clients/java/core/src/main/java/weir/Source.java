@@ -1,5 +1,7 @@
 package weir;
 
+import java.util.Locale;
+
 /** Who decided. */
 public enum Source {
   /** weir has answered. */
@@ -9,5 +11,9 @@ public enum Source {
   /** Nobody: everything passes while weir is away. */
   OPEN,
   /** Nobody: nothing passes while weir is away. */
-  CLOSED
+  CLOSED;
+
+  String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
 }

@@ -27,6 +27,11 @@ final class TakeAll {
     if (parts.isEmpty() || parts.size() > KEYS_MAX || keys.size() < parts.size()) {
       throw new IllegalArgumentException("takeAll() takes 1 to 16 keys, each once");
     }
+    Part first = parts.get(0); // whose observer is told
+    return Observed.call(engine(first), "take_all", first.key(), () -> of(parts), Outcome::of);
+  }
+
+  private static CompletableFuture<Verdicts> of(List<Part> parts) {
     long endNs = engine(parts.get(0)).endNs();
     CompletableFuture<Boolean> asked = CompletableFuture.completedFuture(true);
     for (Part part : parts) {

@@ -78,7 +78,7 @@ public final class WeirLimiter {
    * @return the verdict to come
    */
   public CompletableFuture<Verdict> takeAsync(Take take) {
-    return Calls.take(engine, take, null);
+    return Observed.verdict(engine, "take", take.key(), () -> Calls.take(engine, take, null));
   }
 
   /**
@@ -100,7 +100,8 @@ public final class WeirLimiter {
    * @return the verdict to come
    */
   public CompletableFuture<Verdict> peekAsync(String key, long... cost) {
-    return Calls.peek(engine, key, cost.length == 0 ? Cost.ONE : new Cost(cost));
+    return Observed.verdict(engine, "peek", key,
+        () -> Calls.peek(engine, key, cost.length == 0 ? Cost.ONE : new Cost(cost)));
   }
 
   /**
@@ -123,7 +124,7 @@ public final class WeirLimiter {
    * @return the verdict to come; who cancels it gives up the turn
    */
   public CompletableFuture<Verdict> acquireAsync(Take take, Duration timeout) {
-    return Calls.acquire(engine, take, timeout);
+    return Observed.verdict(engine, "acquire", take.key(), () -> Calls.acquire(engine, take, timeout));
   }
 
   /**
@@ -155,7 +156,8 @@ public final class WeirLimiter {
    * @return the booking to come
    */
   public CompletableFuture<Reservation> reserveAsync(Take take, Optional<Duration> maxWait) {
-    return Calls.reserve(engine, take, maxWait.orElse(null));
+    return Observed.call(engine, "reserve", take.key(), () -> Calls.reserve(engine, take, maxWait.orElse(null)),
+        Outcome::of);
   }
 
   /**
@@ -169,8 +171,10 @@ public final class WeirLimiter {
     if (reservation.id().isEmpty()) {
       return 0;
     }
-    Optional<Object> reply = Weir.await(Calls.ofId(engine, "RL.CANCEL", key, reservation.id().getAsLong()));
-    return reply.filter(Long.class::isInstance).map(Long.class::cast).orElse(0L);
+    return Weir.await(Observed.call(engine, "cancel", key,
+        () -> Calls.ofId(engine, "RL.CANCEL", key, reservation.id().getAsLong())
+            .thenApply(reply -> reply.filter(Long.class::isInstance).map(Long.class::cast).orElse(0L)),
+        back -> Outcome.of(back > 0)));
   }
 
   /**
@@ -207,7 +211,7 @@ public final class WeirLimiter {
    * @return the hold to come, or a DeniedException
    */
   public CompletableFuture<Hold> holdAsync(String key, long estimate, Duration lasts) {
-    return Calls.take(engine, Take.from(key).cost(estimate), lasts)
+    return Observed.verdict(engine, "hold", key, () -> Calls.take(engine, Take.from(key).cost(estimate), lasts))
         .thenApply(verdict -> new Hold(engine, key, estimate, granted(verdict)));
   }
 
@@ -219,7 +223,8 @@ public final class WeirLimiter {
    * @throws DeniedException if there is none
    */
   public Lease lease(String key) {
-    return Weir.await(takeAsync(key).thenApply(verdict -> new Lease(engine, key, 1, granted(verdict))));
+    return Weir.await(Observed.verdict(engine, "lease", key, () -> Calls.take(engine, Take.from(key), null))
+        .thenApply(verdict -> new Lease(engine, key, 1, granted(verdict))));
   }
 
   /**
@@ -232,7 +237,8 @@ public final class WeirLimiter {
    * @throws InterruptedException if the thread is interrupted meanwhile
    */
   public Lease lease(String key, Duration timeout) throws InterruptedException {
-    return new Lease(engine, key, 1, granted(acquire(key, timeout)));
+    return new Lease(engine, key, 1, granted(Weir.awaitInterruptibly(
+        Observed.verdict(engine, "lease", key, () -> Calls.acquire(engine, Take.from(key), timeout)))));
   }
 
   private static Verdict granted(Verdict verdict) {
@@ -285,6 +291,7 @@ public final class WeirLimiter {
     private Away away = Away.LOCAL;
     private Double processes;
     private String fallback;
+    private Observer observer;
     private int keysMax = Core.KEYS_MAX;
 
     Builder(Weir weir, String limits) {
@@ -348,6 +355,17 @@ public final class WeirLimiter {
     }
 
     /**
+     * Who is told of calls: a {@code weir.telemetry.Telemetry}, for OpenTelemetry.
+     *
+     * @param told nobody where it is left out
+     * @return this
+     */
+    public Builder observer(Observer told) {
+      observer = told;
+      return this;
+    }
+
+    /**
      * The limiter.
      *
      * @return a limiter of which nothing is used
@@ -355,7 +373,11 @@ public final class WeirLimiter {
      */
     public WeirLimiter build() {
       Core core = Engine.core(words, away, processes, keysMax, fallback);
-      return new WeirLimiter(new Engine(weir, words, core, listeners));
+      WeirLimiter made = new WeirLimiter(new Engine(weir, words, core, listeners, observer));
+      if (observer != null) {
+        observer.limiter(made);
+      }
+      return made;
     }
   }
 }

@@ -35,7 +35,7 @@ class ReadmeTest {
           .collect(Collectors.joining("\n")));
     }
     List<String> blocks = Readme.blocks("java");
-    assertEquals(4, blocks.size());
+    assertEquals(5, blocks.size());
     for (String block : blocks) {
       String code = words(block).replace("\"redis://127.0.0.1:7000\"", "server.url()");
       assertTrue(tests.contains(code), "no test has this:\n" + block);

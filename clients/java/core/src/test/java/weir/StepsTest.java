@@ -90,7 +90,7 @@ class StepsTest {
   }
 
   private Engine engine(Core core, String limits) {
-    return new Engine(weir, Limits.words(limits), core, List.of());
+    return new Engine(weir, Limits.words(limits), core, List.of(), null);
   }
 
   private static Core core(String limits) {

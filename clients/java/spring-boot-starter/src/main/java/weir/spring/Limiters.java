@@ -2,6 +2,7 @@ package weir.spring;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import weir.Observer;
 import weir.Weir;
 import weir.WeirLimiter;
 
@@ -9,6 +10,7 @@ import weir.WeirLimiter;
 public final class Limiters {
   private final Weir weir;
   private final WeirProperties properties;
+  private final Observer observer;
   private final Map<String, WeirLimiter> made = new ConcurrentHashMap<>();
 
   /**
@@ -18,6 +20,18 @@ public final class Limiters {
    * @param properties of the application
    */
   public Limiters(Weir weir, WeirProperties properties) {
+    this(weir, properties, null);
+  }
+
+  /**
+   * Of the properties.
+   *
+   * @param weir that limiters share
+   * @param properties of the application
+   * @param observer who is told of calls; null for nobody
+   */
+  public Limiters(Weir weir, WeirProperties properties, Observer observer) {
+    this.observer = observer;
     this.weir = weir;
     this.properties = properties;
   }
@@ -33,7 +47,8 @@ public final class Limiters {
   }
 
   private WeirLimiter make(String limits) {
-    WeirLimiter.Builder builder = weir.limiter(limits).away(properties.away()).fallback(properties.fallback());
+    WeirLimiter.Builder builder = weir.limiter(limits).away(properties.away()).fallback(properties.fallback())
+        .observer(observer);
     if (properties.processes() != null) {
       builder.processes(properties.processes());
     }

@@ -1,9 +1,11 @@
 package weir.spring;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import weir.Observer;
 import weir.Weir;
 import weir.WeirBuilder;
 import weir.web.Gate;
@@ -23,8 +25,8 @@ public class WeirAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  Limiters weirLimiters(Weir weir, WeirProperties properties) {
-    return new Limiters(weir, properties);
+  Limiters weirLimiters(Weir weir, WeirProperties properties, ObjectProvider<Observer> observer) {
+    return new Limiters(weir, properties, observer.getIfAvailable());
   }
 
   @Bean

@@ -3,6 +3,12 @@ package weir.spring;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.io.StringReader;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -87,6 +93,20 @@ class SpringTest {
     }
   }
 
+  @Import(Application.class)
+  static class WithOpenTelemetry {
+    @Bean
+    InMemorySpanExporter exporter() {
+      return InMemorySpanExporter.create();
+    }
+
+    @Bean
+    OpenTelemetry openTelemetry(InMemorySpanExporter exporter) {
+      return OpenTelemetrySdk.builder().setTracerProvider(
+          SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(exporter)).build()).build();
+    }
+  }
+
   @BeforeEach
   void start() throws Exception {
     server = WeirServer.started();
@@ -137,6 +157,14 @@ class SpringTest {
     properties.remove("weir.uri");
     properties.putAll(other);
     return properties;
+  }
+
+  @Test
+  void openTelemetryIsTold() throws Exception {
+    run(WithOpenTelemetry.class, readme(Map.of("spring.application.name", "shop", "weir.deadline", PATIENCE)));
+    assertEquals(200, get("/").statusCode());
+    assertEquals(List.of("weir take shop"), context.getBean(InMemorySpanExporter.class).getFinishedSpanItems().stream()
+        .map(span -> span.getName() + " " + span.getAttributes().get(AttributeKey.stringKey("weir.limiter"))).toList());
   }
 
   @Test
