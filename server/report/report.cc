@@ -72,6 +72,7 @@ void Report::reset() {
   commits = {};
   decisions = {};
   errors = {};
+  spans.reset_dropped();
   loop.reset();
 }
 

@@ -14,6 +14,7 @@
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
 #include "server/report/slow_log.h"
+#include "server/report/spans.h"
 
 namespace weir::server {
 
@@ -79,6 +80,7 @@ class Report {
   DurationHistogram turns;    // each from its first request to the release of its replies
   DurationHistogram commits;  // the part of each that the log took
   Exemplars decisions;        // of commands that ask a limiter, those that are timed
+  Spans spans;
   ErrorMetrics errors;
   LatencyMonitor latency;
   LoopWatch loop;
