@@ -30,7 +30,7 @@ size_t share_of(size_t connections) {
 
 }  // namespace
 
-Daemon::Daemon(Server* server, boost::asio::io_context* io)
+Daemon::Daemon(Server* server, boost::asio::io_context* io, otlp::Settings exports)
     : server_(*server),
       io_(*io),
       listener_(io, server->config(),
@@ -39,6 +39,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 }),
       http_clients_(server, http::of_requests(server)),
       metrics_clients_(server, http::of_metrics),
+      exporter_(server, std::move(exports)),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -71,6 +72,7 @@ int Daemon::run() {
       http_clients_.end_overdue();
       metrics_clients_.end_overdue();
       service_manager_.alive();
+      exporter_.tick();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();

@@ -27,6 +27,7 @@
 #include "server/net/log_watch.h"
 #include "server/net/poller.h"
 #include "server/os/service_manager.h"
+#include "server/otlp/exporter.h"
 
 namespace weir::server {
 
@@ -59,8 +60,9 @@ class TurnBudget {
 
 class Daemon : private ConnectionOwner {
  public:
-  // `io` is the loop to which the store's notifications are posted.
-  Daemon(Server* server, boost::asio::io_context* io);
+  // `io` is the loop to which the store's notifications are posted; `exports` says to whom metrics
+  // and spans are sent.
+  Daemon(Server* server, boost::asio::io_context* io, otlp::Settings exports = {});
 
   // Opens the listeners.
   Result<void, std::string> listen();
@@ -97,6 +99,7 @@ class Daemon : private ConnectionOwner {
   Listener listener_;
   http::Clients http_clients_;
   http::Clients metrics_clients_;
+  otlp::Exporter exporter_;
   Poller poller_;
   Handshakes handshakes_;
   LogWatch log_watch_;
