@@ -269,7 +269,8 @@ class Otlp(harness.ServerTest):
         self.assertEqual(self.info(server, "otlp_spans_exported"), "0")
 
     def test_a_collector_that_is_silent_holds_nothing_up(self):
-        """It has one request of each kind, spans wait in a bounded buffer, and the server ends at once."""
+        """It has one request of each kind, spans wait in a bounded buffer, and the server ends meanwhile."""
+        self.set(OTEL_EXPORTER_OTLP_TIMEOUT="3600000")
         there = self.collector()
         there.holds.set()
         server = self.weir()
@@ -306,6 +307,7 @@ class Otlp(harness.ServerTest):
         self.wait_for_post(there, "/v1/metrics", 3)
 
     def test_an_answer_has_a_bound(self):
+        self.set(OTEL_EXPORTER_OTLP_TIMEOUT="3600000")
         there = self.collector()
         there.pieces = lambda: itertools.chain([b"HTTP/1.1 200 OK\r\n\r\n"], itertools.repeat(b"x" * 8192))
         server = self.weir()

@@ -69,8 +69,8 @@ TEST(OtlpMessages, AHistogramCountsEachBucketForItself) {
 TEST(OtlpMessages, NumbersOfAnySizeAreSent) {
   CollectedMetrics metrics;
   MetricWriter& out = metrics;
-  out.gauge({"low"}, INT64_MIN);
-  out.counter({"high"}, UINT64_MAX);
+  out.gauge({"low", "Low."}, INT64_MIN);
+  out.counter({"high", "High."}, UINT64_MAX);
   const std::string bytes = sent(metrics);
   EXPECT_THAT(bytes, HasSubstr("310000000000000080"));  // as_int
   EXPECT_THAT(bytes, HasSubstr("21000000000000f043"));  // as_double: none is too large for it
