@@ -34,6 +34,7 @@
 #include "server/os/memory_limit.h"
 #include "server/os/service_manager.h"
 #include "server/os/time_zones.h"
+#include "server/otlp/settings.h"
 #include "server/tls/tls_context.h"
 
 namespace weir::server {
@@ -110,8 +111,8 @@ void tell_last_end(const UncleanEnd& last) {
 }
 
 // Serves until it is told to stop; answers the process' exit code.
-int run_daemon(Server* server, boost::asio::io_context* io) {
-  Daemon daemon(server, io);
+int run_daemon(Server* server, boost::asio::io_context* io, otlp::Settings exports) {
+  Daemon daemon(server, io, std::move(exports));
   if (const auto listens = daemon.listen(); !listens) {
     log_critical("{}", listens.error());
     return 1;
@@ -152,6 +153,8 @@ int serve(Config config) {
   warn_of_open_secrets(config);
   tell_memory(config);
   if (const auto checked = check_place(config); !checked) return fail_to_start(checked.error());
+  auto exports = otlp::read_settings(std::getenv);
+  if (!exports) return fail_to_start(exports.error());
   const ServiceManager manager(config.supervised != Supervision::kNo);
   manager.status("opening the data in " + config.dir);
   log_info("{} time zones", system_zones().names().size());
@@ -182,7 +185,7 @@ int serve(Config config) {
   if (const storage::Status status = server.open(tell); !status.ok())
     return fail_to_start(status.message());
   for (const std::string& fault : faults_when_open(server)) log_warning("{}", fault);
-  return run_daemon(&server, &io);
+  return run_daemon(&server, &io, std::move(*exports));
 }
 
 // Reads what a start would read but the data, and says what is wrong with it.
@@ -197,6 +200,8 @@ int check_config(int argc, const char* const* argv) {
   }
   std::vector<std::string> faults = config_faults(config, memory_limit().bytes);
   if (auto checked = check_place(config); !checked) faults.push_back(checked.error());
+  if (const auto exports = otlp::read_settings(std::getenv); !exports)
+    faults.push_back(exports.error());
   config.storage = StorageForm::kMemory;
   SystemClock clock;
   Server server(

@@ -31,7 +31,7 @@ size_t share_of(size_t connections) {
 
 }  // namespace
 
-Daemon::Daemon(Server* server, boost::asio::io_context* io)
+Daemon::Daemon(Server* server, boost::asio::io_context* io, otlp::Settings exports)
     : server_(*server),
       io_(*io),
       listener_(io, server->config(),
@@ -41,6 +41,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
       http_clients_(server, http::of_requests(server)),
       metrics_clients_(server, http::of_metrics),
       grpc_clients_(server, http::of_calls(server)),
+      exporter_(server, std::move(exports)),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -74,6 +75,7 @@ int Daemon::run() {
       metrics_clients_.end_overdue();
       grpc_clients_.end_overdue();
       service_manager_.alive();
+      exporter_.tick();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();

@@ -29,6 +29,7 @@
 #include "server/net/poller.h"
 #include "server/net/read_batch.h"
 #include "server/os/service_manager.h"
+#include "server/otlp/exporter.h"
 
 namespace weir::server {
 
@@ -61,8 +62,9 @@ class TurnBudget {
 
 class Daemon : private ConnectionOwner {
  public:
-  // `io` is the loop to which the store's notifications are posted.
-  Daemon(Server* server, boost::asio::io_context* io);
+  // `io` is the loop to which the store's notifications are posted; `exports` says to whom metrics
+  // and spans are sent.
+  Daemon(Server* server, boost::asio::io_context* io, otlp::Settings exports = {});
 
   // Opens the listeners.
   Result<void, std::string> listen();
@@ -104,6 +106,7 @@ class Daemon : private ConnectionOwner {
   http::Clients http_clients_;
   http::Clients metrics_clients_;
   http::Clients grpc_clients_;
+  otlp::Exporter exporter_;
   Poller poller_;
   Handshakes handshakes_;
   LogWatch log_watch_;

@@ -1,18 +1,14 @@
 #include "server/peer/redis_client.h"
 
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 
+#include "base/time_units.h"
 #include "resp/reply_end.h"
+#include "server/peer/socket.h"
 
 namespace weir::server {
 namespace {
@@ -20,34 +16,6 @@ namespace {
 constexpr size_t kPieceBytes = 1 << 20;
 constexpr int64_t kBulkBytesMax = 1LL << 30;
 constexpr int64_t kValuesMax = 1 << 20;  // of one reply: a Value takes more than its bytes
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-
-Result<storage::Descriptor, std::string> connect_socket(const RedisUrl& url, int64_t patience_s) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failure =
-      ::getaddrinfo(url.host.c_str(), std::to_string(url.port).c_str(), &hints, &found);
-  if (failure != 0) return std::string(::gai_strerror(failure));
-  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
-  int error = 0;
-  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    storage::Descriptor made(
-        ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
-    if (!made.ok()) continue;
-    const timeval patience{.tv_sec = static_cast<time_t>(patience_s), .tv_usec = 0};
-    ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ::setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    const int on = 1;
-    ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    if (::connect(made.get(), at->ai_addr, at->ai_addrlen) == 0) return made;
-    error = errno;
-  }
-  return std::string(std::strerror(error));
-}
 
 int64_t now_s() {
   timespec now{};
@@ -79,7 +47,7 @@ Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(const Red
 }
 
 Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls) {
-  auto made = connect_socket(url, patience_.seconds);
+  auto made = connect_socket(url.host, url.port, patience_.seconds * kMsPerS);
   if (!made) return made.error();
   socket_ = std::move(*made);
   if (!url.tls) return {};

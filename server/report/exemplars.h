@@ -31,12 +31,9 @@ class Exemplars {
     newest_[place_of(power)] = {std::string(trace.trace_id), std::string(trace.parent_id), shown_ns,
                                 unix_ms};
   }
-  // Answers that of the bucket of durations below 2^power nanoseconds, and not below half of that;
-  // null if there is none. `power` is that of DurationHistogram::below().
-  const Exemplar* below(int power) const {
-    const auto& newest = newest_[place_of(power)];
-    return newest ? &*newest : nullptr;
-  }
+  // Answers that of the bucket of durations below 2^power nanoseconds, and not below half of that,
+  // if there is one. `power` is that of DurationHistogram::below().
+  const std::optional<Exemplar>& below(int power) const { return newest_[place_of(power)]; }
 
  private:
   static size_t place_of(int power) {

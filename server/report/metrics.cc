@@ -28,8 +28,8 @@ void MetricWriter::histogram(const MetricName& name, const DurationHistogram& du
                              const Exemplars* exemplars) {
   DurationBuckets shown{.buckets = {}, .total = durations.total(), .sum_ns = durations.sum_ns()};
   for (int power = DurationHistogram::kFirstPower; power < DurationHistogram::kLastPower; ++power) {
-    const Exemplar* exemplar = exemplars != nullptr ? exemplars->below(power) : nullptr;
-    shown.buckets.push_back({int64_t{1} << power, durations.below(power), exemplar});
+    shown.buckets.push_back({int64_t{1} << power, durations.below(power)});
+    if (exemplars != nullptr) shown.buckets.back().exemplar = exemplars->below(power);
   }
   if (exemplars != nullptr) shown.exemplar = exemplars->below(DurationHistogram::kLastPower);
   write_histogram(name, shown);

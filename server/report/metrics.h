@@ -11,28 +11,27 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace weir::server {
+#include "server/report/exemplars.h"
 
-class DurationHistogram;
-class Exemplars;
-struct Exemplar;
+namespace weir::server {
 
 // A histogram as it is shown: durations by bounds, in ascending order.
 struct DurationBuckets {
   struct Bucket {
     int64_t bound_ns = 0;
     uint64_t below = 0;  // how many were shorter than the bound
-    // One of them that was not shorter than the bound before; null: none is known.
-    const Exemplar* exemplar = nullptr;
+    // One of them that was not shorter than the bound before, if one is known.
+    std::optional<Exemplar> exemplar = {};
   };
   std::vector<Bucket> buckets;
   uint64_t total = 0;
   uint64_t sum_ns = 0;
-  const Exemplar* exemplar = nullptr;  // likewise, not shorter than the last bound
+  std::optional<Exemplar> exemplar = {};  // likewise, not shorter than the last bound
 };
 
 enum class MetricKind : uint8_t { kCounter, kGauge, kText };

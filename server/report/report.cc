@@ -72,6 +72,8 @@ void Report::reset() {
   commits = {};
   decisions = {};
   errors = {};
+  exports.reset_counts();
+  spans.reset_dropped();
   loop.reset();
 }
 

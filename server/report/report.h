@@ -11,10 +11,12 @@
 #include "server/report/duration_histogram.h"
 #include "server/report/error_metrics.h"
 #include "server/report/exemplars.h"
+#include "server/report/export_status.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
 #include "server/report/minutes.h"
 #include "server/report/slow_log.h"
+#include "server/report/spans.h"
 
 namespace weir::server {
 
@@ -84,6 +86,8 @@ class Report {
   DurationHistogram turns;    // each from its first request to the release of its replies
   DurationHistogram commits;  // the part of each that the log took
   Exemplars decisions;        // of commands that ask a limiter, those that are timed
+  Spans spans;
+  ExportStatus exports;
   ErrorMetrics errors;
   LatencyMonitor latency;
   LoopWatch loop;

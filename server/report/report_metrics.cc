@@ -66,6 +66,19 @@ void write_loop_metrics(const Report& report, MetricWriter& out) {
             loop.longest().duration_ns / kNsPerMs);
 }
 
+void write_export_metrics(const Report& report, MetricWriter& out) {
+  const ExportStatus& exports = report.exports;
+  out.text({"otlp_metrics", "Whether metrics are exported: off, starting, ok or failing."},
+           export_state_name(exports.metrics));
+  out.text({"otlp_spans", "The same of spans."}, export_state_name(exports.spans));
+  out.text({"otlp_error", "Why the last export that failed did."}, exports.error);
+  out.counter({"otlp_exports", "Requests of OTLP that a collector has taken."}, exports.requests);
+  out.counter({"otlp_exports_failed", "Requests of OTLP that failed."}, exports.failed);
+  out.counter({"otlp_spans_exported", "Spans that a collector has taken."}, exports.spans_sent);
+  out.counter({"otlp_spans_dropped", "Spans for which there was no room or no collector."},
+              report.spans.dropped());
+}
+
 void write_error_metrics(const Report& report, MetricWriter& out) {
   for (const auto& [word, count] : report.errors.counts()) {
     out.row(kErrorMetrics, word, [&out, count = count] {

@@ -12,6 +12,8 @@ void write_look_up_metrics(const Report& report, MetricWriter& out);
 void write_socket_metrics(const Report& report, MetricWriter& out);
 void write_turn_metrics(const Report& report, MetricWriter& out);
 void write_loop_metrics(const Report& report, MetricWriter& out);
+// How the export over OTLP fares.
+void write_export_metrics(const Report& report, MetricWriter& out);
 // A row for each word with which errors began.
 void write_error_metrics(const Report& report, MetricWriter& out);
 

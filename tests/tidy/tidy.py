@@ -36,7 +36,7 @@ FLOORS = {
         ["os"], ["config"], ["tls"], ["peer"], ["command"], ["report"], ["session"],
         ["waiting", "pubsub", "tracking", "acl", "rdb"],
         ["cluster"], ["limiter"], ["types"], ["script"], ["core"], ["commands"], ["failover"], ["offline"],
-        ["http"], ["net"],
+        ["http"], ["otlp"], ["net"],
     ],
     "storage": [["format"], ["store"], ["rocks", "memory", "memtable"], ["lists"], ["keyspace"], ["replication"],
                 ["shared_logs"]],

@@ -51,7 +51,7 @@ constexpr OutcomeLabel kOutcomeLabels[] = {{Outcome::kAllowed, "allowed"},
                                            {Outcome::kShadowAllowed, "shadow_allowed"},
                                            {Outcome::kShadowDenied, "shadow_denied"}};
 
-void write_verdicts(const VerdictCounts& verdicts, MetricsText& out) {
+void write_verdicts(const VerdictCounts& verdicts, CollectedMetrics& out) {
   constexpr MetricName kName{
       "verdicts", "Verdicts of limits. Denied has all that were, banned those of them by a ban."};
   for (const auto& [outcome, label] : kOutcomeLabels)
@@ -61,7 +61,7 @@ void write_verdicts(const VerdictCounts& verdicts, MetricsText& out) {
 }
 
 // Of algorithms that have decided since the start; `none` is of policies that block.
-void write_algorithms(const VerdictCounts& verdicts, MetricsText& out) {
+void write_algorithms(const VerdictCounts& verdicts, CollectedMetrics& out) {
   constexpr MetricName kName{"algorithm_verdicts",
                              "Verdicts by the algorithm of the limit that decided."};
   const auto write = [&](uint8_t id, std::string_view name) {
@@ -76,7 +76,7 @@ void write_algorithms(const VerdictCounts& verdicts, MetricsText& out) {
     write(algorithm->id, algorithm->name);
 }
 
-void write_policies(const Policies& policies, MetricsText& out) {
+void write_policies(const Policies& policies, CollectedMetrics& out) {
   std::map<std::string, PolicyCounts, std::less<>> shown;
   policies.visit_counts([&shown](std::string_view name, const PolicyCounts& counts) {
     const bool has_room = shown.size() < kPolicyMetricsMax;
@@ -103,7 +103,7 @@ DurationBuckets buckets_of(const WaitDurations& durations) {
 }
 
 // Of the commands that have waited since the start.
-void write_waits(Server& server, MetricsText& out) {
+void write_waits(Server& server, CollectedMetrics& out) {
   constexpr MetricName kEnded{"command_waits", "Waits that have ended, by how."};
   constexpr std::pair<WaitEnd, std::string_view> kEnds[] = {{WaitEnd::kServed, "served"},
                                                             {WaitEnd::kTimedOut, "timed_out"},
@@ -148,7 +148,7 @@ void write_histograms(Server& server, MetricWriter& out) {
       decision_durations(server.executor()), &server.report().decisions);
 }
 
-void write_facts(Server& server, MetricsText& out) {
+void write_facts(Server& server, CollectedMetrics& out) {
   out.fact({"build_info", "The version that runs."}, {"version", weir_version()});
   out.fact({"limiting_info", "Whether limiters deny: on, shadow or off."},
            {"limiting", limiting_name(server.limiters().limiting)});
@@ -161,8 +161,8 @@ void write_facts(Server& server, MetricsText& out) {
 
 }  // namespace
 
-std::string metrics_text(Server& server, MetricsFormat format) {
-  MetricsText out(format);
+CollectedMetrics collect_metrics(Server& server) {
+  CollectedMetrics out;
   for (const std::string_view name : kForPeople) out.leave_out(name);
   write_facts(server, out);
   for (const MetricSection& section : metric_sections()) {
@@ -175,7 +175,11 @@ std::string metrics_text(Server& server, MetricsFormat format) {
   write_policies(server.limiters().policies, out);
   write_waits(server, out);
   write_histograms(server, out);
-  return out.take();
+  return out;
+}
+
+std::string metrics_text(Server& server, MetricsFormat format) {
+  return text_of(collect_metrics(server), format);
 }
 
 std::string unserving_reason(Server& server) {

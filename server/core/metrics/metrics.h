@@ -1,4 +1,4 @@
-// What Prometheus is told: the metrics that INFO has, and what INFO cannot say:
+// What those who collect metrics are told: the metrics that INFO has, and what INFO cannot say:
 // histograms, and the verdicts of each policy.
 //
 // How many metrics there are does not depend on keys. Policies are told apart by their names up to
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 
+#include "server/report/collected_metrics.h"
 #include "server/report/metrics_text.h"
 
 namespace weir::server {
@@ -17,7 +18,9 @@ struct MemberView;
 
 inline constexpr size_t kPolicyMetricsMax = 200;
 
-// Answers the text of a scrape. It changes nothing and waits for nothing.
+// Answers what there is to tell now. It changes nothing and waits for nothing.
+CollectedMetrics collect_metrics(Server& server);
+// Answers the text of a scrape: the same, as Prometheus reads it.
 std::string metrics_text(Server& server, MetricsFormat format);
 
 // Answers why this member of a shard does not serve requests for data; empty if it does, as a

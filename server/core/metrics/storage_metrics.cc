@@ -144,6 +144,7 @@ void write_weir_section(Server& server, MetricWriter& out) {
   out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);
   out.counter({"tls_handshakes_failed", "Handshakes of TLS that have failed."}, tls.failed);
   out.gauge({"tls_handshakes_pending", "Handshakes of TLS that are not over."}, tls.pending);
+  write_export_metrics(server.report(), out);
   if (const auto& context = server.sessions().tls().context(); context != nullptr) {
     out.gauge({"tls_certificate_not_after", "Unix time of the end of tls-cert-file.",
                MetricUnit::kSeconds},

@@ -35,6 +35,20 @@ void CommandCounts::note_timed(const Call& call, CommandMetrics* metrics, int64_
   if (trace) needs_.report->decisions.note(*trace, duration_ns, call.wall_ns() / kNsPerMs);
 }
 
+// Inside scripts and EXEC the begin is that of the coarse clock. A command that waits has not
+// ended.
+void CommandCounts::note_span(const Call& call, Within within, int64_t begin_ns,
+                              std::string_view reply) {
+  Spans& spans = needs_.report->spans;
+  if (!spans.wanted() || within != Within::kNothing || call.session.wait_state().waiting()) return;
+  const auto trace = parse_trace_parent(call.trace);
+  if (!trace) return;
+  spans.note(*trace, {.name = call.command.name,
+                      .begin_unix_ns = call.wall_ns(),
+                      .duration_ns = needs_.clock->steady_ns() - begin_ns,
+                      .failed = reply.starts_with('-')});
+}
+
 // A command that waits is not slow, however long it waits: its session does nothing meanwhile.
 void CommandCounts::note_if_slow(const Call& call, Within within, int64_t begin_ns) {
   Report& report = *needs_.report;

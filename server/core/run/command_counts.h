@@ -61,6 +61,9 @@ class CommandCounts {
     if (needs_.report->slow_log.may_be_slow(needs_.clock->coarse_steady_ns() - begin_ns))
       note_if_slow(call, within, begin_ns);
   }
+  // The same command, if it is part of a trace: a span, if somebody wants it. `reply`: what it has
+  // answered.
+  void note_span(const Call& call, Within within, int64_t begin_ns, std::string_view reply);
 
  private:
   static constexpr uint64_t kTimedOneIn = 16;

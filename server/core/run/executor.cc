@@ -262,6 +262,9 @@ void Executor::run(Session& session, const Command& command, Args args, resp::Re
   if (must_audit(command)) [[unlikely]]
     audit(call, reply_begin);
   counts_.note_end(call, &metrics, within(), timed, begin_ns);
+  if (!call.trace.empty()) [[unlikely]]
+    counts_.note_span(call, within(), begin_ns,
+                      std::string_view(*reply.buffer()).substr(reply_begin));
   if (is_monitored && !command.has(kSkipMonitor | kAdmin))
     needs_.messages->monitors().show(call, within() == Within::kScript);
   const bool wrote = command.has(kWrites) && !session.wait_state().waiting();

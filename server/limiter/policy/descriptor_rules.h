@@ -43,9 +43,9 @@ using DescriptorEntries = std::span<const DescriptorEntry>;
 
 // What the key of a descriptor is made of: text, and values of its entries.
 //
-// Callers choose the values, so a value cannot end early, be longer, or be a hash tag: in values '%',
-// braces and the byte that follows the value are written as %XX, a value that is empty as '%', and
-// one of more than 256 bytes as "%sha256:" with its hash. So no two lists of values make one key.
+// Callers choose the values, so a value can neither end early nor be a hash tag: in values '%',
+// braces and the byte that follows the value are written as %XX, an empty value as '%', and one of
+// more than 256 bytes as "%sha256:" with its hash. So no two lists of values make one key.
 class KeyTemplate {
  public:
   // "rls:DOMAIN:name=value,name=value", with ',' and '=' of values as %XX. No two descriptors of a

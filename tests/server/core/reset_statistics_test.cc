@@ -58,6 +58,8 @@ TEST_F(ResetStatistics, OfAllCounters) {
   for (int i = 0; i < 3; ++i) ask("RL.TAKE shadow FIXED 1/1s SHADOW");
   ask("BLPOP list 0.001");
   server_->advance(kSecond);
+  (*server_)->report().exports = {.error = {}, .requests = 1, .failed = 1, .spans_sent = 1};
+  (*server_)->report().spans.note_dropped(1);
   ASSERT_GT(counters().size(), 15u);
   ask("CONFIG RESETSTAT");
   std::set<std::string> left;

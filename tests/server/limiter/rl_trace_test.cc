@@ -132,6 +132,39 @@ TEST_F(RlTrace, ShowsInTheSlowLog) {
               HasSubstr("\"" + kFirstTrace + "\", \"... (6 more arguments)\""));
 }
 
+TEST_F(RlTrace, EachSampledRequestIsASpanIfTheyAreWanted) {
+  Spans& spans = (*server_)->report().spans;
+  ask("RL.TAKE k 5/1h" + kTraceWords);
+  EXPECT_TRUE(spans.empty());
+  spans.want();
+  server_->clock.tick_per_look_ns = 3 * kNsPerMs;
+  ask("RL.TAKE k 5/1h" + kTraceWords);
+  ask("RL.TAKE k 5/1h" + kTraceWords.substr(0, kTraceWords.size() - 1) + "0");
+  ask("RL.TAKE k 5/1h");
+  ask("SET word x");
+  ask("RL.PEEK word 5/1h TRACEPARENT " + kSecondTrace);
+  const std::vector<Span> kept = spans.take();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].name, "rl.take");
+  EXPECT_EQ(std::string_view(kept[0].trace_id.data(), 32), "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(std::string_view(kept[0].parent_id.data(), 16), "00f067aa0ba902b7");
+  EXPECT_EQ(kept[0].begin_unix_ns, server_->clock.wall_ns());
+  EXPECT_GE(kept[0].duration_ns, 3 * kNsPerMs);
+  EXPECT_FALSE(kept[0].failed);
+  EXPECT_EQ(kept[1].name, "rl.peek");
+  EXPECT_TRUE(kept[1].failed);
+}
+
+TEST_F(RlTrace, WhatWaitsOrIsOfATransactionIsNoSpan) {
+  Spans& spans = (*server_)->report().spans;
+  spans.want();
+  ask("MULTI");
+  ask("RL.TAKE k 1/1h" + kTraceWords);
+  ask("EXEC");
+  EXPECT_EQ(ask("RL.ACQUIRE k 1/1h TIMEOUT 1s" + kTraceWords), "");
+  EXPECT_TRUE(spans.empty());
+}
+
 class RlExemplars : public RlTrace {
  protected:
   std::string metrics(MetricsFormat format) { return metrics_text(**server_, format); }

@@ -83,7 +83,9 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "clock_lead_ms clock_accepted_ms cross_slot_refusals would_cross_slots clock_differs "
      "http_requests http_requests_failed gate_errors grpc_requests grpc_requests_failed "
      "rls_over_limit rls_descriptors_unruled "
-     "tls_handshakes tls_handshakes_resumed tls_handshakes_failed tls_handshakes_pending"},
+     "tls_handshakes tls_handshakes_resumed tls_handshakes_failed tls_handshakes_pending "
+     "otlp_metrics otlp_spans otlp_error otlp_exports otlp_exports_failed otlp_spans_exported "
+     "otlp_spans_dropped"},
     {"Limiter",
      "verdicts allowed denied banned shadow_allowed shadow_denied repeated_ids bans "
      "limiting"},

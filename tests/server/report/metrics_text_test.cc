@@ -11,9 +11,9 @@ namespace {
 
 // Writes some metrics of each kind and answers the text.
 std::string text_of(MetricsFormat format, const std::function<void(MetricWriter&)>& write) {
-  MetricsText out(format);
+  CollectedMetrics out;
   write(out);
-  return out.take();
+  return text_of(out, format);
 }
 
 std::string prometheus(const std::function<void(MetricWriter&)>& write) {
@@ -151,11 +151,11 @@ TEST(MetricsText, WordsAreNoMetrics) {
 }
 
 TEST(MetricsText, LeavesOutWhatItIsToldTo) {
-  MetricsText out(MetricsFormat::kPrometheus);
+  CollectedMetrics out;
   out.leave_out("calls");
   MetricWriter& metrics = out;
   metrics.row(kCommandMetrics, "get", [&metrics] { metrics.counter({"calls", "Runs."}, 1); });
-  EXPECT_EQ(out.take(), "");
+  EXPECT_EQ(text_of(out, MetricsFormat::kPrometheus), "");
 }
 
 }  // namespace
