@@ -99,6 +99,20 @@ class Calls(harness.ServerTest):
         self.assertEqual(self.verdict("ann", "-u", ":secret"), "OK")
         self.assertEqual(self.call(HEALTH)[1], b"\x08\x01")
 
+    def test_kuadrants_methods(self):
+        server = self.start()
+        service = "/kuadrant.service.ratelimit.v1.RateLimitService/"
+        verdicts = []
+        for method in ("CheckRateLimit", "Report", "Report", "CheckRateLimit", "Report"):
+            fields, message = self.call(service + method, asked("site", user="ann"))
+            self.assertEqual(fields["grpc-status"], "0", fields)
+            verdicts.append(message[1])
+        self.assertEqual(verdicts, [1, 1, 1, 2, 1])
+        self.assertEqual(server.call("RL.PEEK", "u:ann", "POLICY", "user", "COST", "0")[:3], [1, 2, -1])
+        self.assertEqual(self.call(service + "Reserve")[0]["grpc-status"], "12")
+        name = field(1, b"kuadrant.service.ratelimit.v1.RateLimitService")
+        self.assertEqual(self.call(HEALTH, name)[1], b"\x08\x01")
+
     def test_over_tls(self):
         certificates = Certificates(self.path("tls"))
         port = harness.free_port()
