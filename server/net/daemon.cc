@@ -128,7 +128,7 @@ void Daemon::turn() {
 // A connection that is not served now is in the batch still, or is ready the next time too, in the
 // same order; so the next turn begins with the first of them. Answers whether it has served one.
 bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
-  if (!batch_.is_empty()) pass_over_batch();
+  ready_ = batch_.without_rest(std::span(ready_list_).first(ready_.size()));
   const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
     return ready.connection == served_next_;
   });
@@ -160,19 +160,6 @@ bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
   if (goes_on) serve_batch(commands_max, budget, &served);
   ready_ = {};
   return served;
-}
-
-// Who is in the batch is served as a part of it: it may end there, and is read once in a turn.
-void Daemon::pass_over_batch() {
-  const auto list = std::span(ready_list_).first(ready_.size());
-  const auto is_in_batch = [this](const Poller::Ready& ready) {
-    const auto rest = batch_.rest();
-    return std::any_of(rest.begin(), rest.end(), [&ready](const Poller::Ready& left) {
-      return left.connection == ready.connection;
-    });
-  };
-  ready_ = list.first(
-      static_cast<size_t>(std::remove_if(list.begin(), list.end(), is_in_batch) - list.begin()));
 }
 
 // Answers whether the turn has served all of the batch.

@@ -88,7 +88,6 @@ class Daemon : private ConnectionOwner {
   void wait();
   void turn();
   bool serve_ready(size_t commands_max, TurnBudget* budget);
-  void pass_over_batch();
   bool serve_batch(size_t commands_max, TurnBudget* budget, bool* served);
   void serve_long(size_t commands_max, bool others_served, TurnBudget* budget);
   void flush_touched();

@@ -24,6 +24,17 @@ void ReadBatch::expect(SessionHost* host) {
   host->fetch_expected();
 }
 
+std::span<const Poller::Ready> ReadBatch::without_rest(std::span<Poller::Ready> ready) const {
+  const auto is_left = [this](const Poller::Ready& each) {
+    return std::any_of(rest().begin(), rest().end(), [&each](const Poller::Ready& left) {
+      return left.connection == each.connection;
+    });
+  };
+  if (is_empty()) return ready;
+  const auto end = std::remove_if(ready.begin(), ready.end(), is_left);
+  return ready.first(static_cast<size_t>(end - ready.begin()));
+}
+
 Poller::Ready ReadBatch::take() {
   const Poller::Ready taken = connections_[begin_++];
   if (is_empty()) begin_ = end_ = used_ = 0;

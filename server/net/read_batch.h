@@ -40,6 +40,9 @@ class ReadBatch {
   std::span<const Poller::Ready> rest() const {
     return std::span(connections_).subspan(begin_, end_ - begin_);
   }
+  // Takes them out of a list of those that are ready, since they are read once in a turn and may
+  // end here. Answers what stays.
+  std::span<const Poller::Ready> without_rest(std::span<Poller::Ready> ready) const;
   // Takes the first of them. Its bytes stay until the next add(). REQUIRES: !is_empty().
   Poller::Ready take();
   // Forgets a connection that ends.

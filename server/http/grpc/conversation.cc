@@ -193,6 +193,7 @@ void Conversation::submit(int32_t stream, Call* call) {
     ++unanswered_;
     session_.submit(
         args, [this, stream, place](std::string_view reply) { on_reply(stream, place, reply); });
+    session_.resume(1);  // as this call's user; run_calls() bounds how many run
     is_kept_back_ = session_.runnable();
   }
   if (call->submitted < call->commands.size()) waiting_.push_front(stream);

@@ -253,11 +253,11 @@ TEST_F(DaemonTest, WhoIsKilledWhileItWaitsForItsTurnRunsNothing) {
   for (size_t i = 1; i < clients.size(); ++i) clients[i]->write(request({"INCR", "n"}));
   running_->go_on();
   EXPECT_EQ(kills->read(5), ":15\r\n");
-  size_t answered = 0;
+  int answered = 0;
   for (size_t i = 1; i < clients.size(); ++i) answered += clients[i]->read_to_end().empty() ? 0 : 1;
-  EXPECT_LT(answered, 15u);
-  const std::string last = kills->call(request({"INCR", "n"}), 4);
-  EXPECT_EQ(last, ":" + std::to_string(answered + 1) + "\r\n");
+  const int ran = std::stoi(kills->call(request({"INCR", "n"}), 4).substr(1)) - 1;
+  EXPECT_LT(ran, 15);
+  EXPECT_LE(answered, ran);  // who is killed in the turn in which it ran may lose the reply
 }
 
 // Who ends the script has sent that before it began, and was read together with it.
