@@ -168,7 +168,8 @@ class World {
 
   void call(Caller* caller) {
     if (!connect(caller)) return;
-    constexpr std::string_view kPaths[] = {kShouldRateLimitPath, kHealthCheckPath, "/x"};
+    constexpr std::string_view kPaths[] = {kShouldRateLimitPath, kHealthCheckPath, "/x",
+                                           kCheckRateLimitPath, kReportPath};
     const std::string_view path = input_.choose(kPaths);
     const std::string_view message = input_.take(input_.byte());
     (void)caller->client->call(path, message, credentials(), (input_.byte() & 1) == 0);

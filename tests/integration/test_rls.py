@@ -99,6 +99,20 @@ class Calls(harness.ServerTest):
         self.assertEqual(self.verdict("ann", "-u", ":secret"), "OK")
         self.assertEqual(self.call(HEALTH)[1], b"\x08\x01")
 
+    def test_kuadrants_methods(self):
+        server = self.start()
+        service = "/kuadrant.service.ratelimit.v1.RateLimitService/"
+        verdicts = []
+        for method in ("CheckRateLimit", "Report", "Report", "CheckRateLimit", "Report"):
+            fields, message = self.call(service + method, asked("site", user="ann"))
+            self.assertEqual(fields["grpc-status"], "0", fields)
+            verdicts.append(message[1])
+        self.assertEqual(verdicts, [1, 1, 1, 2, 1])
+        self.assertEqual(server.call("RL.PEEK", "u:ann", "POLICY", "user", "COST", "0")[:3], [1, 2, -1])
+        self.assertEqual(self.call(service + "Reserve")[0]["grpc-status"], "12")
+        name = field(1, b"kuadrant.service.ratelimit.v1.RateLimitService")
+        self.assertEqual(self.call(HEALTH, name)[1], b"\x08\x01")
+
     def test_over_tls(self):
         certificates = Certificates(self.path("tls"))
         port = harness.free_port()
@@ -162,7 +176,7 @@ class Page(harness.ServerTest):
         return done.returncode, done.stdout + done.stderr
 
     def test_its_rules_are_right(self):
-        conf, rules, tokens = blocks()
+        conf, rules, tokens = blocks()[:3]
         self.assertEqual(self.check(rules), (0, "the configuration is good\n"))
         self.assertEqual(self.check(tokens), (0, "the configuration is good\n"))
         options = dict(line.split() for line in conf.splitlines() if not line.startswith("#"))

@@ -78,7 +78,7 @@ class Package(unittest.TestCase):
 
     def test_every_program_starts_and_has_a_manual(self):
         names = {path.name for path in (self.tree / "usr/bin").iterdir()}
-        self.assertEqual(names, {"weir-server", "weir-export", "weir-import", "weir-backup", "weir-cluster", "weir-each"})
+        self.assertEqual(names, {"weir-server", "weir-export", "weir-import", "weir-backup", "weir-cluster", "weir-each", "weir-policies"})
         for name in names:
             self.assertTrue((self.tree / f"usr/share/man/man1/{name}.1.gz").exists(), name)
             done = subprocess.run([self.tree / "usr/bin" / name, "--help"], text=True, check=False, capture_output=True, cwd="/", timeout=60)

@@ -266,7 +266,7 @@ class Alone(InFolder):
     def test_programs_without_a_tree(self):
         tools = Path(self.folder, "tools")
         shutil.copytree(Path(__file__).resolve().parents[2] / "tools", tools)
-        for name in ("weir-export", "weir-import", "weir-backup", "weir-each", "weir-cluster", "weir-failover-demo"):
+        for name in ("weir-export", "weir-import", "weir-backup", "weir-each", "weir-cluster", "weir-failover-demo", "weir-policies"):
             done = subprocess.run([sys.executable, "-B", tools / name, "--help"], capture_output=True, text=True,
                                   check=False, cwd="/")
             self.assertIn(name, done.stdout + done.stderr)

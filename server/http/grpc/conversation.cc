@@ -37,6 +37,13 @@ bool is_grpc(std::string_view content_type) {
   return rest.empty() || rest.front() == '+' || rest.front() == ';';
 }
 
+std::optional<RateLimitMethod> method_of(std::string_view path) {
+  if (path == kShouldRateLimitPath) return RateLimitMethod::kShouldRateLimit;
+  if (path == kCheckRateLimitPath) return RateLimitMethod::kCheckRateLimit;
+  if (path == kReportPath) return RateLimitMethod::kReport;
+  return std::nullopt;
+}
+
 HeaderFields trailers_of(const Status& status) {
   HeaderFields trailers = {{"grpc-status", std::to_string(static_cast<int>(status.code))}};
   if (!status.text.empty()) trailers.emplace_back("grpc-message", percent_encoded(status.text));
@@ -118,9 +125,9 @@ void Conversation::begin_call(int32_t stream) {
   if (!is_grpc(request.content_type) && !request.is_too_large)
     return http2_.answer(stream, {.http_status = 415});
   ++server_.report().stats.grpc_requests;
-  if (request.path != kShouldRateLimitPath || request.is_too_large)
-    return answer(stream, answer_at_once(request));
-  auto ask = begin_rate_limit(request);
+  const auto method = method_of(request.path);
+  if (!method || request.is_too_large) return answer(stream, answer_at_once(request));
+  auto ask = begin_rate_limit(request, *method);
   if (!ask) return answer(stream, ask.error());
   Call& call =
       calls_.emplace(stream, Call{std::move(request.authorization), std::move(*ask)}).first->second;
@@ -138,12 +145,15 @@ Result<std::string, Status> Conversation::answer_at_once(const Request& request)
     if (!message) return message.error();
     return check_health(server_, *message);
   }
-  return Status{Code::kUnimplemented, "there are " + std::string(kShouldRateLimitPath) + " and " +
-                                          std::string(kHealthCheckPath)};
+  std::string paths;
+  for (const std::string_view path : {kShouldRateLimitPath, kCheckRateLimitPath, kReportPath})
+    paths += std::string(path) + ", ";
+  return Status{Code::kUnimplemented, "there are " + paths + std::string(kHealthCheckPath)};
 }
 
 // Who keeps the connection to a member that does not serve would hear the same for ever.
-Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& request) {
+Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& request,
+                                                            RateLimitMethod method) {
   if (const std::string why = unserving_reason(server_); !why.empty()) {
     http2_.leave();
     return Status{Code::kUnavailable, why};
@@ -156,7 +166,7 @@ Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& reque
   if (!message) return message.error();
   const auto asked = read_rate_limit_request(*message);
   if (!asked) return Status{Code::kInvalidArgument, asked.error()};
-  auto ask = RateLimitAsk::make(*asked, *rules);
+  auto ask = RateLimitAsk::make(*asked, *rules, method);
   if (ask) {
     server_.report().stats.rls_unruled += ask->unruled();
     server_.work().charge_entries(ask->rules_passed() / kRulesPerUnit);

@@ -42,6 +42,10 @@ inline constexpr size_t kUnansweredMax = 256;       // commands
 
 inline constexpr std::string_view kShouldRateLimitPath =
     "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+inline constexpr std::string_view kCheckRateLimitPath =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
+inline constexpr std::string_view kReportPath =
+    "/kuadrant.service.ratelimit.v1.RateLimitService/Report";
 
 class Conversation final : public ProtocolAdapter {
  public:
@@ -76,7 +80,7 @@ class Conversation final : public ProtocolAdapter {
   void run_call(int32_t stream);
   void begin_call(int32_t stream);
   Result<std::string, Status> answer_at_once(const Request& request);
-  Result<RateLimitAsk, Status> begin_rate_limit(const Request& request);
+  Result<RateLimitAsk, Status> begin_rate_limit(const Request& request, RateLimitMethod method);
   Result<void, Status> log_in(std::string_view authorization);
   // Makes the next part; false: there is none, and the call is answered.
   bool begin_part(int32_t stream, Call* call);

@@ -22,8 +22,10 @@ Result<std::string, Status> check_health(Server& server, std::string_view messag
     if (reader.is_bytes(kServiceField)) service = reader.bytes();
   }
   if (!reader.ok()) return Status{Code::kInvalidArgument, "this is no HealthCheckRequest"};
-  if (!service.empty() && service != kRateLimitService)
-    return Status{Code::kNotFound, "the services are '' and " + std::string(kRateLimitService)};
+  if (!service.empty() && service != kRateLimitService && service != kKuadrantService) {
+    return Status{Code::kNotFound, "the services are '', " + std::string(kRateLimitService) +
+                                       " and " + std::string(kKuadrantService)};
+  }
   const bool serves = unserving_reason(server).empty() && unready_reason(server).empty();
   WireWriter response;
   response.number(kServingStatusField, serves ? kServing : kNotServing);

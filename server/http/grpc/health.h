@@ -19,6 +19,8 @@ namespace grpc {
 
 inline constexpr std::string_view kHealthCheckPath = "/grpc.health.v1.Health/Check";
 inline constexpr std::string_view kRateLimitService = "envoy.service.ratelimit.v3.RateLimitService";
+inline constexpr std::string_view kKuadrantService =
+    "kuadrant.service.ratelimit.v1.RateLimitService";
 
 // Answers the response to a request, both as they are on the wire. It is SERVING where this server
 // serves requests for data and its disk takes writes.

@@ -108,10 +108,11 @@ void append_to_list(std::string_view items, std::string* list) {
 }  // namespace
 
 Result<RateLimitAsk, Status> RateLimitAsk::make(const RateLimitRequest& request,
-                                                const DescriptorRules& rules) {
+                                                const DescriptorRules& rules,
+                                                RateLimitMethod method) {
   if (request.domain.empty()) return Status{Code::kInvalidArgument, "the domain is empty"};
   if (request.descriptors.empty()) return Status{Code::kInvalidArgument, "there is no descriptor"};
-  RateLimitAsk ask;
+  RateLimitAsk ask(method);
   for (const Descriptor& descriptor : request.descriptors) {
     const auto added =
         ask.add(descriptor, request.domain, descriptor.hits.value_or(request.hits), rules);
@@ -119,6 +120,13 @@ Result<RateLimitAsk, Status> RateLimitAsk::make(const RateLimitRequest& request,
   }
   if (const auto checked = ask.check_counts(); !checked) return checked.error();
   return ask;
+}
+
+RateLimitAsk::Way RateLimitAsk::way_of(const Descriptor& descriptor, uint64_t hits,
+                                       bool is_forced) const {
+  if (hits == 0 || method_ == RateLimitMethod::kCheckRateLimit) return Way::kLooks;
+  if (descriptor.gives_back) return Way::kGivesBack;
+  return is_forced || reports() ? Way::kCounts : Way::kTakes;
 }
 
 Result<void, Status> RateLimitAsk::add(const Descriptor& descriptor, std::string_view domain,
@@ -132,18 +140,12 @@ Result<void, Status> RateLimitAsk::add(const Descriptor& descriptor, std::string
   }
   if (hits > static_cast<uint64_t>(algorithms::kCostMax))
     return Status{Code::kInvalidArgument, "hits_addend is above what a limit can count"};
+  if (hits == 0 && reports()) return {};  // nothing was used
   Item item = {.cost = static_cast<int64_t>(hits)};
-  const bool counts = rule != nullptr && rule->force;
+  item.way = way_of(descriptor, hits, rule != nullptr && rule->force);
   item.headers = rule != nullptr && rule->headers;
   item.key = rule != nullptr && rule->key ? rule->key->key_of(descriptor.entries)
                                           : KeyTemplate::plain_key(domain, descriptor.entries);
-  if (hits == 0) {
-    item.way = Way::kLooks;
-  } else if (descriptor.gives_back) {
-    item.way = Way::kGivesBack;
-  } else {
-    item.way = counts ? Way::kCounts : Way::kTakes;
-  }
   if (!has_limit) {
     item.name = rule->policy;
     item.limits = {"POLICY", rule->policy};
@@ -153,7 +155,7 @@ Result<void, Status> RateLimitAsk::add(const Descriptor& descriptor, std::string
   if (unit == nullptr) return Status{Code::kInvalidArgument, "a limit's unit is unknown"};
   const uint32_t requests = descriptor.limit->requests;
   if (requests == 0 && item.way != Way::kGivesBack) {
-    places_.back().closed = CurrentLimit{.unit = unit->unit};
+    if (!reports()) places_.back().closed = CurrentLimit{.unit = unit->unit};
     return {};
   }
   auto words = override_words(*descriptor.limit, *unit);
@@ -259,7 +261,7 @@ std::vector<RateLimitAsk::Words> RateLimitAsk::next() {
   const int phase = phase_++;
   if (phase == 0) {
     look(Way::kLooks, &commands_);
-    look(Way::kCounts, &commands_);
+    if (!reports()) look(Way::kCounts, &commands_);
   }
   const bool waits = phase == 0 && !commands_.empty() && !items_of(Way::kTakes).empty();
   if (waits) {

@@ -9,7 +9,8 @@
 //     looks       RL.PEEK: hits of 0 ask whether one would be granted
 //     gives back  RL.REFUND
 //
-// All others are let through.
+// All others are let through. Of Kuadrant's two methods CheckRateLimit looks, whatever the hits
+// are, and Report counts, whatever the rule says: it is told of what was used, and denies nothing.
 //
 // Invariants
 // 1. Where a descriptor that looks or counts is over its limit, none takes. So there is a look
@@ -31,13 +32,15 @@
 
 namespace weir::server::grpc {
 
+enum class RateLimitMethod : uint8_t { kShouldRateLimit, kCheckRateLimit, kReport };
+
 class RateLimitAsk {
  public:
   using Words = std::vector<std::string>;
 
   // Nothing of the request is needed afterwards.
   static Result<RateLimitAsk, Status> make(const RateLimitRequest& request,
-                                           const DescriptorRules& rules);
+                                           const DescriptorRules& rules, RateLimitMethod method);
 
   // The commands to be run next; none: response() is what they have led to. REQUIRES: take() was
   // called for all before.
@@ -54,6 +57,8 @@ class RateLimitAsk {
 
  private:
   enum class Way : uint8_t { kTakes, kCounts, kLooks, kGivesBack };
+
+  explicit RateLimitAsk(RateLimitMethod method) : method_(method) {}
 
   // What is known of an item when its commands have been answered.
   struct Told {
@@ -103,6 +108,10 @@ class RateLimitAsk {
   static Words peek_words(const Item& item, int64_t cost);
   void tell(Item* item, const resp::Value& map, const Fields& fields, Way way) const;
 
+  bool reports() const { return method_ == RateLimitMethod::kReport; }
+  Way way_of(const Descriptor& descriptor, uint64_t hits, bool is_forced) const;
+
+  RateLimitMethod method_;
   std::vector<Item> items_;
   std::vector<Place> places_;  // of the descriptors
   std::vector<Command> commands_;

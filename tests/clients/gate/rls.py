@@ -27,7 +27,7 @@ from support.processes import Program, free_port  # noqa: E402
 from support.waiting import wait_until  # noqa: E402
 
 PAGE = (CLIENTS.parents[1] / "docs/rls.md").read_text()
-CONFIGS = re.findall(r"(?ms)^```yaml\n(.*?)^```", PAGE)
+CONFIGS = [text for text in re.findall(r"(?ms)^```yaml\n(.*?)^```", PAGE) if "static_resources:" in text]
 CONFIG = CONFIGS[0]
 PACKAGES = Path(os.environ["CLIENTS_PROXIES"])
 LIMIT = 20

@@ -1,5 +1,6 @@
 """Clients and libraries of Go."""
 
+import subprocess
 import sys
 
 from .. import installs, installs_go
@@ -38,6 +39,15 @@ def go_program(name, module="", beside=(), **environment):
 
 def limiter(name, **environment):
     return go_program(name, "limiters", **environment)
+
+
+def rate_limit_service():
+    """A client that is generated from the newest messages, beside the service that is compared, with its own."""
+    if subprocess.run(["/usr/bin/python3", "-c", "import yaml"], capture_output=True, check=False).returncode:
+        raise installs.Missing("tools/weir-policies needs python3-yaml")
+    service = installs.go_program("github.com/envoyproxy/ratelimit/src/service_cmd", "envoy")
+    return [installs.go_program(".", "rls")], {
+        "CLIENTS_RATELIMIT": str(service), "CLIENTS_CONVERTER": str(installs.CLIENTS.parents[1] / "tools/weir-policies")}
 
 
 def suite(module, packages=(".",), ports="", test=(), beside="limiters", **environment):

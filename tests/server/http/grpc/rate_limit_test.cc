@@ -57,7 +57,7 @@ class RateLimitTest : public RateLimitFolder {
   void go() { grpc_->go(); }
   int32_t begin(const std::vector<AskedDescriptor>& descriptors, const TestFields& more = {},
                 std::string_view domain = "site", uint32_t hits = 0) {
-    return client().call(kShouldRateLimitPath, request_bytes(domain, descriptors, hits), more);
+    return client().call(path_, request_bytes(domain, descriptors, hits), more);
   }
   // The response, or the status of an error with its text.
   std::string text_of(int32_t stream) {
@@ -74,6 +74,10 @@ class RateLimitTest : public RateLimitFolder {
   std::string llm(const std::vector<AskedDescriptor>& descriptors) {
     return ask(descriptors, {}, "llm");
   }
+  std::string by(std::string_view path, const AskedDescriptor& descriptor, uint32_t hits = 0) {
+    path_ = path;
+    return ask({descriptor}, {}, "site", hits);
+  }
   std::string redis(std::string_view line) {
     const auto client = server().connect();
     std::string text = server::ask(*client, line);
@@ -85,6 +89,7 @@ class RateLimitTest : public RateLimitFolder {
   const Stats& stats() { return server()->report().stats; }
 
   std::unique_ptr<GrpcConnection> grpc_;
+  std::string_view path_ = kShouldRateLimitPath;
 };
 
 AskedDescriptor of(std::string name, std::string value = "x") {
@@ -204,6 +209,22 @@ TEST_F(RateLimitTest, WhatCountsIsTakenInAnyCase) {
   EXPECT_EQ(llm({with_hits(of("model", "a"), 1), of("user")}),
             "OVER: OVER 100/3 left 0 in 3600s; OK 3/3 left 2 in 3600s");
   EXPECT_EQ(redis("RL.PEEK m:a COST 0").substr(0, 13), "[1, 100, -41,");
+}
+
+TEST_F(RateLimitTest, KuadrantsCheckTakesNothingWhateverTheHitsAre) {
+  EXPECT_EQ(by(kCheckRateLimitPath, of("user")), "OK: OK 3/3 left 3 in 3600s");
+  EXPECT_EQ(by(kCheckRateLimitPath, of("user"), 7), "OK: OK 3/3 left 3 in 3600s");
+  EXPECT_EQ(by(kCheckRateLimitPath, with_hits(of("user"), 2, true)), "OK: OK 3/3 left 3 in 3600s");
+}
+
+TEST_F(RateLimitTest, KuadrantsReportTakesWhatIsNotThereAndIsNeverOver) {
+  EXPECT_EQ(by(kReportPath, of("user")), "OK: OK 3/3 left 2 in 3600s");
+  EXPECT_EQ(by(kReportPath, of("user"), 5), "OK: OK 3/3 left 0 in 3600s");
+  EXPECT_EQ(by(kCheckRateLimitPath, of("user")), "OVER: OVER 3/3 left 0 in 3600s");
+  EXPECT_EQ(by(kReportPath, of("user")), "OK: OK 3/3 left 0 in 3600s");
+  EXPECT_EQ(redis("RL.REFUND u:x 5"), "[1, 3, 1, 0, 3600000, 0]");
+  EXPECT_EQ(by(kReportPath, with_hits(of("user"), 0)), "OK: OK");
+  EXPECT_EQ(by(kReportPath, with_limit(of("custom"), 0, Unit::kDay)), "OK: OK");
 }
 
 TEST_F(RateLimitTest, WhatIsInShadowIsLetThrough) {
