@@ -171,5 +171,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check_error(parsed.error());
   }
   check_cache(words, options, parsed ? &*parsed : nullptr);
+  if (!parsed || parsed->id.empty()) return 0;
+  Words others = words;  // found by what was parsed for the first token
+  others[parsed->id_word] = "another";
+  const auto other = weir::server::parse_request(others, options, &zones());
+  check(other.ok());
+  check_cache(others, options, &*other);
   return 0;
 }

@@ -230,6 +230,7 @@ class RequestReader {
       return id_error(text);
     }
     request_.id = text;
+    request_.id_word = at_ - 1;  // it was read
     return {};
   }
 

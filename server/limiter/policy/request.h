@@ -87,6 +87,7 @@ struct LimiterRequest : AskedLimits {
   bool partition = false;
   bool traced = false;                // TRACEPARENT was among the words (trace_words.h)
   std::string id;                     // empty: none
+  size_t id_word = 0;                 // which of the words the id is; 0: none
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;
   std::optional<int64_t> hold_ns;                  // > 0
