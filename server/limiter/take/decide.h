@@ -28,6 +28,13 @@ struct DecidedKey {
   Decision decision = {};  // the answer
 };
 
+// The answer of limits that are enforced to a request, without what only a take is given: a charge,
+// a lease, a hold. The guards are those of the limits that are named.
+Answer answer_of(const Call& call, const NamedLimits& named, const LimiterRequest& request,
+                 std::span<const algorithms::Guard> guards, const algorithms::AllVerdict& verdict);
+int64_t largest_cost(std::span<const algorithms::Guard> guards);
+bool any_changed(std::span<const algorithms::Guard> guards);
+
 // Charges all limits that the limiter has named, or none.
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request);
 // Tells whether a key's answer denies the whole request. With SHADOW it would: then the keys are

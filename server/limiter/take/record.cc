@@ -51,8 +51,7 @@ void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, i
   }
 }
 
-void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& verdict) {
-  PolicyCounts* counts = limiter.names().counts();
+void count_for_policy(Call& call, PolicyCounts* counts, const PolicyVerdict& verdict) {
   if (counts == nullptr || !call.keys.failure().ok()) return;
   if (verdict.shadow_denies) {
     ++counts->shadow_denied;
@@ -63,7 +62,7 @@ void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& v
 }
 
 void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool shadow) {
-  count_for_policy(call, limiter,
+  count_for_policy(call, limiter.names().counts(),
                    {.allowed = false, .shadow_denies = shadow, .banned = answer.ban.has_value()});
   const TopKeys::Name name = name_of(call, limiter);
   const uint8_t algorithm = id_of(answer.algorithm);
@@ -72,26 +71,29 @@ void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool
   count_banned(call, answer);
 }
 
-// A request that asks for nothing is no decision that counts.
 void record(Call& call, Limiter& limiter, const Decision& decision) {
   if (decision.changed) limiter.save();
+  count_decision(call, name_of(call, limiter), limiter.names().counts(), decision);
+}
+
+// A request that asks for nothing is no decision that counts.
+void count_decision(Call& call, const TopKeys::Name& name, PolicyCounts* counts,
+                    const Decision& decision) {
   const Answer& answer = decision.answer;
-  if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
-    const TopKeys::Name name = name_of(call, limiter);
-    const uint8_t algorithm = id_of(answer.algorithm);
-    count_for_policy(call, limiter,
-                     {.allowed = answer.verdict.allowed,
-                      .shadow_denies = answer.shadow_denies(),
-                      .banned = answer.ban.has_value()});
-    if (answer.shadow) {
-      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
-    } else {
-      count_verdict(call, name, answer.verdict, decision.cost, algorithm);
-      count_banned(call, answer);
-    }
-    if (answer.shadow_denier != nullptr)
-      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_denier));
+  if (!answer.charged && (decision.cost == 0 || answer.verdict.allowed)) return;
+  const uint8_t algorithm = id_of(answer.algorithm);
+  count_for_policy(call, counts,
+                   {.allowed = answer.verdict.allowed,
+                    .shadow_denies = answer.shadow_denies(),
+                    .banned = answer.ban.has_value()});
+  if (answer.shadow) {
+    count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
+  } else {
+    count_verdict(call, name, answer.verdict, decision.cost, algorithm);
+    count_banned(call, answer);
   }
+  if (answer.shadow_denier != nullptr)
+    count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_denier));
 }
 
 void record_denied(Call& call, Limiter& limiter) {
