@@ -126,7 +126,7 @@ void check_request(const LimiterRequest& request, uint32_t options) {
     check(!asked.empty());
     check_asked(asked);
   }
-  if (const auto fit = weir::server::check_fit(request, request.limits); !fit) {
+  if (const auto fit = weir::server::check_fit(request, request.limits.size()); !fit) {
     return check_error(fit.error());
   }
   for (size_t i = 0; i < request.limits.size(); ++i) {

@@ -248,7 +248,7 @@ void decide(Call& call, std::span<DecidedKey> keys) {
   for (DecidedKey& key : keys) {
     auto first = key.stands ? key.stands : decide_first(call, key.limiter, key.request, false);
     if (first) {
-      all.refused = all.refused || denies(first->answer, key.request);
+      all.refused = all.refused || denies(first->answer, key.request.shadow);
       key.stands = std::move(first);
     } else {
       guards.push_back({.guards = takings.emplace_back(key.limiter, key.request).guards});
@@ -264,6 +264,19 @@ void decide(Call& call, std::span<DecidedKey> keys) {
       ++taken_from;
     }
   }
+}
+
+int64_t denier(std::span<const Answer> answers, bool shadow) {
+  int64_t index = -1;
+  int64_t longest_ns = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!denies(answers[i], shadow)) continue;
+    const int64_t retry_ns = answers[i].verdict.retry_after_ns;
+    if (index >= 0 && retry_ns <= longest_ns) continue;
+    index = static_cast<int64_t>(i);
+    longest_ns = retry_ns;
+  }
+  return index;
 }
 
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "algorithms/limiter_record.h"
 #include "server/limiter/take/queue.h"
@@ -68,29 +69,58 @@ std::optional<FewLimits> few_of(const NamedLimits& named) {
   return few;
 }
 
-using States = std::array<algorithms::State, algorithms::kFewLimitsMax>;
+// A key with a few limits. It must not be moved once it is loaded: the guards point into it.
+struct FewKey {
+  std::span<Guard> guards() { return std::span(room).first(few.limits.size()); }
 
-bool load_few(const Call& call, const storage::Ref& ref, const FewLimits& few, States* states) {
-  if (ref.exists()) {
-    return ref.type() == storage::Type::kLimiter && algorithms::read_few(ref.value(), few, *states);
+  storage::Ref ref;
+  FewLimits few;
+  std::array<algorithms::State, algorithms::kFewLimitsMax> states;
+  std::array<Guard, algorithms::kFewLimitsMax> room;
+};
+
+// Without the costs. False: the key is not of the common case.
+bool load_few(Call& call, std::string_view key, const NamedLimits& named, FewKey* loaded) {
+  const auto few = few_of(named);
+  if (!few || has_queue(call, key)) return false;
+  loaded->few = *few;
+  loaded->ref = call.look_up(key);
+  const storage::Ref& ref = loaded->ref;
+  if (ref.exists() && (ref.type() != storage::Type::kLimiter ||
+                       !algorithms::read_few(ref.value(), *few, loaded->states))) {
+    return false;
   }
-  for (size_t i = 0; i < few.limits.size(); ++i) {
-    (*states)[i] = algorithms::fresh_state(few.limits[i], call.now_ns);
+  for (size_t i = 0; i < few->limits.size(); ++i) {
+    const Limit& limit = few->limits[i];
+    if (!ref.exists()) loaded->states[i] = algorithms::fresh_state(limit, call.now_ns);
+    loaded->room[i] = {.limit = &limit, .state = &loaded->states[i]};
   }
   return true;
 }
 
 // Writes the states with their TTL, or nothing if all are full.
-void save_few(Call& call, storage::Ref* ref, const FewLimits& few, const States& states) {
+void save_few(Call& call, FewKey& key) {
   int64_t gone_ns = 0;
-  for (size_t i = 0; i < few.limits.size(); ++i) {
-    const Limit& limit = few.limits[i];
-    gone_ns = std::max(gone_ns, limit.algorithm->expires_at_ns(limit, states[i]));
+  for (size_t i = 0; i < key.few.limits.size(); ++i) {
+    const Limit& limit = key.few.limits[i];
+    gone_ns = std::max(gone_ns, limit.algorithm->expires_at_ns(limit, key.states[i]));
   }
-  if (gone_ns <= call.now_ns) return call.keys.erase(ref);
+  if (gone_ns <= call.now_ns) return call.keys.erase(&key.ref);
   char record[algorithms::kFewRecordBytesMax];
-  const size_t size = algorithms::write_few(few, states, record);
-  put(call, ref, {record, size}, gone_ns);
+  const size_t size = algorithms::write_few(key.few, key.states, record);
+  put(call, &key.ref, {record, size}, gone_ns);
+}
+
+Decision decision_of(const Call& call, FewKey& key, const NamedLimits& named,
+                     const LimiterRequest& request, const algorithms::AllVerdict& verdict) {
+  const auto guards = key.guards();
+  return {.answer = answer_of(call, named, request, guards, verdict),
+          .cost = largest_cost(guards),
+          .changed = any_changed(guards)};
+}
+
+CountedKey counted(const Call& call, const FewKey& key, const NamedLimits& named) {
+  return {.name = {call.database, key.ref.key_order(), key.ref.key()}, .counts = named.counts()};
 }
 
 }  // namespace
@@ -111,28 +141,48 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
   return verdict;
 }
 
-std::optional<Answer> take_few(Call& call, std::string_view key, const LimiterRequest& request) {
-  if (has_queue(call, key)) return std::nullopt;
-  const auto named = limits_of(call, key, request);
-  const auto few = named ? few_of(*named) : std::nullopt;
-  if (!few) return std::nullopt;
-  storage::Ref ref = call.look_up(key);
-  States states;
-  if (!load_few(call, ref, *few, &states)) return std::nullopt;
-
-  std::array<Guard, algorithms::kFewLimitsMax> room;
-  const auto guards = std::span(room).first(few->limits.size());
-  for (size_t i = 0; i < guards.size(); ++i) {
-    guards[i] = {.limit = &few->limits[i], .state = &states[i], .cost = request.cost(i)};
-  }
+std::optional<Answer> take_few(Call& call, std::string_view name, const LimiterRequest& request) {
+  const auto named = limits_of(call, name, request);
+  FewKey key;
+  if (!named || !load_few(call, name, *named, &key)) return std::nullopt;
+  const auto guards = key.guards();
+  for (size_t i = 0; i < guards.size(); ++i) guards[i].cost = request.cost(i);
   const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .wall = &call.wall()});
-  Decision decision{.answer = answer_of(call, *named, request, guards, verdict),
-                    .cost = largest_cost(guards),
-                    .changed = any_changed(guards)};
-  decision.answer.charged = verdict.allowed && request.asks();
-  if (decision.changed) save_few(call, &ref, *few, states);
-  count_decision(call, {call.database, ref.key_order(), key}, named->counts(), decision);
+  Decision decision = decision_of(call, key, *named, request, verdict);
+  decision.answer.charged = verdict.allowed && decision.cost > 0;
+  if (decision.changed) save_few(call, key);
+  count_decision(call, counted(call, key, *named), decision);
   return std::move(decision.answer);
+}
+
+std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::string_view> names,
+                                            std::span<const NamedLimits> named,
+                                            const LimiterRequest& request) {
+  std::vector<FewKey> keys(names.size());
+  std::vector<algorithms::KeyGuards> all;
+  all.reserve(keys.size());
+  size_t limits = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (!load_few(call, names[i], named[i], &keys[i])) return std::nullopt;
+    for (Guard& guard : keys[i].guards()) guard.cost = request.cost(limits++);
+    all.push_back({.guards = keys[i].guards()});
+  }
+  const auto taken = algorithms::take_all(all, {.now_ns = call.now_ns, .wall = &call.wall()});
+  TakenOfEach each;
+  each.answers.reserve(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Decision decision = decision_of(call, keys[i], named[i], request, all[i].verdict);
+    decision.answer.charged = taken.allowed && decision.cost > 0;
+    keys[i].ref = call.look_up(names[i]);  // another key was saved
+    if (decision.changed) save_few(call, keys[i]);
+    if (taken.allowed) count_decision(call, counted(call, keys[i], named[i]), decision);
+    each.answers.push_back(std::move(decision.answer));
+  }
+  each.denied_by = denier(each.answers, request.shadow);
+  if (each.denied_by < 0) return each;
+  const auto denying = static_cast<size_t>(each.denied_by);
+  count_denial(call, counted(call, keys[denying], named[denying]), each.answers[denying]);
+  return each;
 }
 
 }  // namespace weir::server

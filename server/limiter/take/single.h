@@ -8,9 +8,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "algorithms/algorithm.h"
+#include "server/limiter/policy/named_limits.h"
 #include "server/limiter/take/answer.h"
 
 namespace weir::server {
@@ -23,5 +25,10 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
                                                const algorithms::Limit& limit, int64_t cost);
 // Of a few limits, by policy too. REQUIRES: the request has no UPTO, FORCE, SHADOW and HOLD.
 std::optional<Answer> take_few(Call& call, std::string_view key, const LimiterRequest& request);
+// Of a few limits of each of several keys: of all, or of none. REQUIRES: the same; there are as
+// many costs as limits, or one; no two keys are the same.
+std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::string_view> keys,
+                                            std::span<const NamedLimits> named,
+                                            const LimiterRequest& request);
 
 }  // namespace weir::server

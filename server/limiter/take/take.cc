@@ -15,16 +15,10 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Limit;
-
-// Tells whether the request asks for nothing but to take.
-bool only_takes(const LimiterRequest& request) {
-  return !request.upto && !request.force && !request.shadow && !request.hold_ns;
-}
-
-// Tells whether it is so about one limit that it has written itself, and wants to see the verdict.
+// Tells whether the request only takes from one limit that it has written itself, and wants to see
+// no more than the verdict.
 bool is_plain(const LimiterRequest& request) {
-  return only_takes(request) && request.limits.size() == 1 && request.costs.size() == 1 &&
+  return request.only_takes() && request.limits.size() == 1 && request.costs.size() == 1 &&
          request.policy.empty() && !request.full && request.id.empty() &&
          !request.limits[0].ban.is_set() && !request.limits[0].adaptive.is_set();
 }
@@ -35,9 +29,8 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
   auto limiter = Limiter::read(call, key);
   if (!limiter || !limiter->exists()) return limiter;
   if (limiter->named().empty()) return reply_error(call, "ERR the key was used by no RL command");
-  std::vector<Limit> limits;
-  for (const HeldLimit& held : limiter->named()) limits.push_back(held.limit);
-  if (const auto fit = check_fit(request, limits); !fit) return reply_error(call, fit.error());
+  if (const auto fit = check_fit(request, limiter->named().size()); !fit)
+    return reply_error(call, fit.error());
   return limiter;
 }
 
@@ -67,7 +60,7 @@ void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
     if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0]))
       return reply_verdict(call, *verdict);
-  } else if (only_takes(request)) {
+  } else if (request.only_takes()) {
     if (const auto answer = take_few(call, key, request))
       return answer_request(call, {key, request, *answer});
   }

@@ -24,6 +24,11 @@ constexpr std::string_view kNamed[] = {
 
 class RlFew : public LimiterTest {
  protected:
+  void SetUp() override {
+    ask("RL.POLICY SET one GCRA 4/1s");
+    ask("RL.POLICY SET two GCRA 4/1s FIXED 11/10s");
+  }
+
   std::string dump(std::string_view key) { return client_->call({"DUMP", std::string(key)}); }
 
   // What both keys are asked; UPTO makes no difference to one permit, and goes all the steps.
@@ -46,8 +51,6 @@ class RlFew : public LimiterTest {
 };
 
 TEST_F(RlFew, TheShortWayAndAllTheStepsAgree) {
-  ask("RL.POLICY SET one GCRA 4/1s");
-  ask("RL.POLICY SET two GCRA 4/1s FIXED 11/10s");
   Rng rng(5);
   for (int i = 0; i < 6'000 && !HasFatalFailure(); ++i) {
     ask_both(rng);
@@ -57,6 +60,27 @@ TEST_F(RlFew, TheShortWayAndAllTheStepsAgree) {
     server_->advance(rng.between(0, rng.one_in(20) ? 20 * kNsPerS : kNsPerS / 5));
   }
   EXPECT_GT(denied_, 500);
+}
+
+// Two of each: "[1, -1, " or "[0, 1, " begin the replies.
+TEST_F(RlFew, SoTheyDoForSeveralKeys) {
+  Rng rng(6);
+  int denied = 0;
+  for (int i = 0; i < 4'000 && !HasFailure(); ++i) {
+    const auto most = rng.one_in(3) ? std::ssize(kNamed) : 2;
+    const std::string first(kNamed[rng.between(0, most - 1)]);
+    const std::string second(kNamed[rng.between(0, most - 1)]);
+    const std::string words = " EACH " + first + " EACH " + second;
+    const std::string at_once = ask("RL.MTAKE 2 a c" + words);
+    const std::string by_steps = ask("RL.MTAKE 2 b d" + words + " UPTO");
+    EXPECT_EQ(at_once.substr(0, 7), by_steps.substr(0, 7)) << words;
+    EXPECT_EQ(dump("a"), dump("b")) << words;
+    EXPECT_EQ(dump("c"), dump("d")) << words;
+    if (at_once.starts_with("[0")) ++denied;
+    if (rng.one_in(300)) ask("DEL a b c d");
+    server_->advance(rng.between(0, rng.one_in(20) ? 20 * kNsPerS : kNsPerS / 5));
+  }
+  EXPECT_GT(denied, 500);
 }
 
 }  // namespace
