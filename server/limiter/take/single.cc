@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "algorithms/limiter_record.h"
+#include "server/limiter/entries/stored_entries.h"
 #include "server/limiter/take/queue.h"
 #include "server/limiter/take/record.h"
 #include "server/limiter/take/resolve.h"
+#include "storage/format/header.h"
 
 namespace weir::server {
 namespace {
@@ -16,6 +18,9 @@ using algorithms::FewLimits;
 using algorithms::Guard;
 using algorithms::Limit;
 using algorithms::Mode;
+
+// The ids of the lists, and how many they are.
+constexpr size_t kListsBytesMax = (1 + algorithms::kFewLimitsMax) * kVarintBytesMax;
 
 struct SingleLimit {
   storage::Ref ref;
@@ -36,9 +41,10 @@ std::optional<SingleLimit> load_single(Call& call, std::string_view key, const L
   return single;
 }
 
-void put(Call& call, storage::Ref* ref, std::string_view record, int64_t gone_ns) {
+void put(Call& call, storage::Ref* ref, storage::Type type, std::string_view record,
+         int64_t gone_ns) {
   const int64_t gone_ms = algorithms::units_up(gone_ns, kNsPerMs);
-  call.keys.put(ref, storage::Type::kLimiter, record, gone_ms == algorithms::kNever ? 0 : gone_ms);
+  call.keys.put(ref, type, record, gone_ms == algorithms::kNever ? 0 : gone_ms);
 }
 
 // Writes the state with its TTL, or nothing if it is full.
@@ -47,18 +53,18 @@ void save_single(Call& call, SingleLimit* single, const Limit& limit) {
   if (gone_ns <= call.now_ns) return call.keys.erase(&single->ref);
   char record[algorithms::kLimiterRecordBytesMax];
   const size_t size = algorithms::write_single(limit, single->state, record);
-  put(call, &single->ref, {record, size}, gone_ns);
+  put(call, &single->ref, storage::Type::kLimiter, {record, size}, gone_ns);
 }
 
-bool is_stored_in_state(const Limit& limit) {
-  return !limit.algorithm->uses_entries && !limit.ban.is_set() && !limit.adaptive.is_set();
+bool is_common(const Limit& limit) {
+  return !limit.algorithm->makes_leases && !limit.ban.is_set() && !limit.adaptive.is_set();
 }
 
-// Nothing where a limit has more than its state, or is not enforced.
+// Nothing where a limit has more than its state and entries, or is not enforced.
 std::optional<FewLimits> few_of(const NamedLimits& named) {
   const size_t count = named.limits.size();
   if (count == 0 || count > algorithms::kFewLimitsMax || named.kind() != PolicyKind::kLimits ||
-      !std::ranges::all_of(named.limits, is_stored_in_state)) {
+      !std::ranges::all_of(named.limits, is_common)) {
     return std::nullopt;
   }
   FewLimits few{.limits = named.limits, .policy_version = named.policy_version()};
@@ -76,8 +82,18 @@ struct FewKey {
   storage::Ref ref;
   FewLimits few;
   std::array<algorithms::State, algorithms::kFewLimitsMax> states;
+  std::array<std::optional<StoredEntries>, algorithms::kFewLimitsMax> entries;  // if it has some
   std::array<Guard, algorithms::kFewLimitsMax> room;
 };
+
+// Reads the states; false where the key holds something else. `lists`: those of the entries.
+bool read(const storage::Ref& ref, FewKey* key, storage::HeaderView* lists) {
+  lists->rest = ref.value();
+  if (storage::owns_elements(ref.type()) && !storage::parse_header(ref.value(), lists))
+    return false;
+  return storage::is_limiter(ref.type()) &&
+         algorithms::read_few(lists->rest, key->few, key->states);
+}
 
 // Without the costs. False: the key is not of the common case.
 bool load_few(Call& call, std::string_view key, const NamedLimits& named, FewKey* loaded) {
@@ -86,14 +102,16 @@ bool load_few(Call& call, std::string_view key, const NamedLimits& named, FewKey
   loaded->few = *few;
   loaded->ref = call.look_up(key);
   const storage::Ref& ref = loaded->ref;
-  if (ref.exists() && (ref.type() != storage::Type::kLimiter ||
-                       !algorithms::read_few(ref.value(), *few, loaded->states))) {
-    return false;
-  }
+  storage::HeaderView lists;
+  if (ref.exists() && !read(ref, loaded, &lists)) return false;
+  size_t list = 0;
   for (size_t i = 0; i < few->limits.size(); ++i) {
     const Limit& limit = few->limits[i];
     if (!ref.exists()) loaded->states[i] = algorithms::fresh_state(limit, call.now_ns);
     loaded->room[i] = {.limit = &limit, .state = &loaded->states[i]};
+    if (!limit.algorithm->uses_entries) continue;
+    loaded->entries[i].emplace(call, list < lists.lists ? lists.ids[list++] : 0);
+    loaded->room[i].entries = &*loaded->entries[i];
   }
   return true;
 }
@@ -106,9 +124,18 @@ void save_few(Call& call, FewKey& key) {
     gone_ns = std::max(gone_ns, limit.algorithm->expires_at_ns(limit, key.states[i]));
   }
   if (gone_ns <= call.now_ns) return call.keys.erase(&key.ref);
-  char record[algorithms::kFewRecordBytesMax];
-  const size_t size = algorithms::write_few(key.few, key.states, record);
-  put(call, &key.ref, {record, size}, gone_ns);
+  std::array<storage::ElementsId, algorithms::kFewLimitsMax> ids;
+  size_t lists = 0;
+  for (std::optional<StoredEntries>& entries : key.entries) {
+    if (entries) ids[lists++] = entries->id();
+  }
+  if (lists > 0) key.ref = call.look_up(key.ref.key());  // entries were put and erased
+  std::string head;
+  if (lists > 0) storage::append_list_ids(&head, std::span(ids).first(lists));
+  char record[kListsBytesMax + algorithms::kFewRecordBytesMax];
+  char* end = std::copy(head.begin(), head.end(), record);
+  end += algorithms::write_few(key.few, key.states, end);
+  put(call, &key.ref, type_of_limiter(lists > 0, false), {record, end}, gone_ns);
 }
 
 Decision decision_of(const Call& call, FewKey& key, const NamedLimits& named,

@@ -1,7 +1,7 @@
 // The common case, fast: a key with just the limits that the request names, under the parameters
-// they are stored with, all of constant size. Only their states are read, and nothing is allocated.
+// they are stored with. Only their states are read, and nothing is allocated but what entries need.
 //
-// All other cases (entries, bans, other parameters, a policy that has changed, what another program
+// All other cases (leases, bans, other parameters, a policy that has changed, what another program
 // left, a queue) belong to take.h.
 //
 // What is given up is having one way alone; the tests run both.

@@ -20,7 +20,8 @@ namespace {
 bool is_plain(const LimiterRequest& request) {
   return request.only_takes() && request.limits.size() == 1 && request.costs.size() == 1 &&
          request.policy.empty() && !request.full && request.id.empty() &&
-         !request.limits[0].ban.is_set() && !request.limits[0].adaptive.is_set();
+         !request.limits[0].algorithm->uses_entries && !request.limits[0].ban.is_set() &&
+         !request.limits[0].adaptive.is_set();
 }
 
 // Reads a key for a request about the limits that it was last used with.

@@ -19,6 +19,8 @@ constexpr std::string_view kNamed[] = {
     "POLICY one",
     "BURSTY 5/1s FIXED 3/1h ALIGN DAY FIXED 30 ALIGN MONTH OFFSET +05:30",
     "GCRA 5/1s",
+    "SLIDINGWINDOW 6/2s GCRA 5/1s",
+    "SLIDINGLOG 5/1s",
     "GCRA 1/1h GCRA 2/1h GCRA 3/1h GCRA 4/1h GCRA 5/1h",
 };
 
