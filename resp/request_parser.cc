@@ -4,39 +4,13 @@
 
 #include "resp/inline_arguments.h"
 #include "resp/numbers.h"
+#include "resp/plain_request.h"
 
 namespace weir::resp {
 namespace {
 
-constexpr int64_t kPlainHeaderBytesMax = 16;
 constexpr int64_t kUnauthenticatedCountMax = 10;
 constexpr int64_t kUnauthenticatedBulkBytesMax = 16384;
-
-// A header line as clients write it, "<type><one to ten digits>\r\n", at the front of `bytes`:
-// steps over it and returns its number. Returns -1 for anything that needs the general way, be it
-// incomplete, unusual or wrong.
-inline int64_t take_plain_header(std::string_view* bytes, char type) {
-  constexpr size_t kDigitsMax = 10;
-  const char* const p = bytes->data();
-  const size_t size = bytes->size();
-  if (size < 4 || p[0] != type) return -1;
-  const unsigned first = static_cast<unsigned char>(p[1]) - unsigned{'0'};
-  if (first <= 9 && p[2] == '\r') {  // most are so short
-    bytes->remove_prefix(4);
-    return first;
-  }
-  int64_t number = 0;
-  size_t i = 1;
-  for (; i <= kDigitsMax && i < size; ++i) {
-    const unsigned digit = static_cast<unsigned char>(p[i]) - unsigned{'0'};
-    if (digit > 9) break;
-    number = number * 10 + digit;
-  }
-  const bool canonical = i > 1 && (p[1] != '0' || i == 2);
-  if (!canonical || i + 1 >= size || p[i] != '\r') return -1;
-  bytes->remove_prefix(i + 2);
-  return number;
-}
 
 }  // namespace
 
@@ -74,28 +48,12 @@ ParseStatus RequestParser::parse(std::string_view input, const RequestLimits& li
   return state_ == State::kInline ? parse_inline(input, limits) : parse_multibulk(input, limits);
 }
 
-// Takes the fast way: for a request that is all there, in the usual spelling and far from every
-// bound. For other requests nothing has changed, and their bytes were looked at once.
+// Takes the fast way. Where that is none, nothing has changed, and the bytes were looked at once.
 bool RequestParser::parse_plain(std::string_view input, const RequestLimits& limits) {
-  if (!limits.authenticated || limits.inline_bytes_max < kPlainHeaderBytesMax) return false;
-  std::string_view rest = input;
-  const int64_t count = take_plain_header(&rest, '*');
-  bool complete = count > 0 && count <= limits.multibulk_count_max;
-  for (int64_t i = 0; complete && i < count; ++i) {
-    const int64_t size = take_plain_header(&rest, '$');
-    complete = size >= 0 && size <= limits.bulk_bytes_max &&
-               rest.size() >= static_cast<uint64_t>(size) + 2;
-    if (!complete) break;
-    args_.emplace_back(rest.data(), static_cast<size_t>(size));
-    rest.remove_prefix(static_cast<size_t>(size) + 2);
-  }
-  work_ += args_.size() + 1;
-  if (complete) {
-    consumed_ = input.size() - rest.size();
-  } else {
-    args_.clear();
-  }
-  return complete;
+  const PlainRequest request = take_plain_request(input, limits, &args_);
+  work_ += request.looked_at + 1;
+  consumed_ = request.bytes;
+  return request.bytes > 0;
 }
 
 ParseStatus RequestParser::parse_multibulk(std::string_view input, const RequestLimits& limits) {

@@ -19,15 +19,9 @@
 #include <string_view>
 #include <vector>
 
-namespace weir::resp {
+#include "resp/request_limits.h"
 
-// Bounds of one request; each maps to a configuration option.
-struct RequestLimits {
-  int64_t bulk_bytes_max = 512 << 20;       // of one argument
-  int64_t multibulk_count_max = INT32_MAX;  // arguments of one request
-  int64_t inline_bytes_max = 64 << 10;      // an inline line, or a "*<n>" or "$<n>" header line
-  bool authenticated = true;                // false: 10 arguments, 16384 bytes each
-};
+namespace weir::resp {
 
 enum class ParseStatus { kNeedMore, kRequest, kError };
 
@@ -70,6 +64,8 @@ class RequestParser {
     if (is_large() && state_ == State::kStart) [[unlikely]]
       free_large();
   }
+  // Tells whether a request is in progress: parse() has seen its beginning and not its end.
+  bool in_progress() const { return state_ != State::kStart; }
   // Answers how much memory the parser holds.
   size_t memory_bytes() const {
     return args_.capacity() * sizeof(std::string_view) + pieces_.capacity() * sizeof(Piece) +

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "resp/numbers.h"
-
 namespace weir::server {
 namespace {
 
@@ -166,24 +164,10 @@ KeyUse others_use(const Command& command) {
 std::vector<KeyReference> find_keys(const Command& command, Args args) {
   std::vector<KeyReference> keys;
   if (!has_keys(command)) return keys;
-  const int count = static_cast<int>(args.size());
-  const auto add = [&](int first, int last, int step) {
-    for (int i = first; i <= last && i < count; i += step) {
-      const KeyUse use = keys.empty() ? first_use(command) : others_use(command);
-      keys.push_back({.position = static_cast<size_t>(i), .use = use});
-    }
-  };
-  if (command.keys.first > 0) {
-    const int last = command.keys.last < 0 ? count + command.keys.last : command.keys.last;
-    add(command.keys.first, last, command.keys.step);
-  }
-  const int numkeys = command.keys.numkeys;
-  if (numkeys > 0 && numkeys < count) {
-    const auto number = resp::parse_int64(args[static_cast<size_t>(numkeys)]);
-    // If they cannot all be keys, the command will refuse the request.
-    const bool fits = number && *number > 0 && *number <= count - numkeys - 1;
-    if (fits) add(numkeys + 1, numkeys + static_cast<int>(*number), 1);
-  }
+  each_placed_key(command, args, [&](size_t position) {
+    const KeyUse use = keys.empty() ? first_use(command) : others_use(command);
+    keys.push_back({.position = position, .use = use});
+  });
   if (command.more_keys != nullptr) command.more_keys(args, &keys);
   return keys;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "resp/numbers.h"
 #include "server/command/command.h"
 
 namespace weir::server {
@@ -28,6 +29,27 @@ std::string_view group_name(const Command& command);
 
 inline bool has_keys(const Command& command) {
   return (command.keys.first > 0 || command.keys.numkeys > 0) && command.keys.use != KeyUse::kNoKey;
+}
+
+// Calls visit(position) for each key whose place among the arguments the row tells: all but those
+// that options name.
+template <typename Visit>
+void each_placed_key(const Command& command, Args args, const Visit& visit) {
+  const int count = static_cast<int>(args.size());
+  const auto walk = [&](int first, int last, int step) {
+    for (int i = first; i <= last && i < count; i += step) visit(static_cast<size_t>(i));
+  };
+  if (command.keys.first > 0) {
+    const int last = command.keys.last < 0 ? count + command.keys.last : command.keys.last;
+    walk(command.keys.first, last, command.keys.step);
+  }
+  const int numkeys = command.keys.numkeys;
+  if (numkeys > 0 && numkeys < count) {
+    const auto number = resp::parse_int64(args[static_cast<size_t>(numkeys)]);
+    // If they cannot all be keys, the command will refuse the request.
+    const bool fits = number && *number > 0 && *number <= count - numkeys - 1;
+    if (fits) walk(numkeys + 1, numkeys + static_cast<int>(*number), 1);
+  }
 }
 
 // Finds the keys among the arguments of a request whose arity fits, and what the command does with

@@ -234,17 +234,21 @@ void policy_reload(Call& call) {
                             .keys = &call.keys,
                             .timeline = &server_of(call).timeline(),
                             .host = &call.host};
-  const auto edits = reload_policies(needs, {.user = call.session.client().user().name(),
-                                             .apply = !differs_only,
-                                             .may_reach = may_reach});
-  if (!edits) return call.reply.error(edits.error());
+  const auto diff = reload_policies(needs, {.user = call.session.client().user().name(),
+                                            .apply = !differs_only,
+                                            .may_reach = may_reach});
+  if (!diff) return call.reply.error(diff.error());
   std::vector<std::string> lines;
-  for (const auto& [name, before, after] : *edits) {
+  for (const auto& [name, before, after] : diff->policies) {
     call.work().charge_entries(1);
-    if (!differs_only) call.host.audit().note({.name = name, .before = before, .after = after});
     if (!before.empty()) lines.push_back("- " + quote_word(name) + " " + before);
     if (!after.empty()) lines.push_back("+ " + quote_word(name) + " " + after);
   }
+  call.work().charge_entries(diff->rules.size());
+  if (!differs_only) {
+    for (AuditChange& change : changes_of(*diff)) call.host.audit().note(std::move(change));
+  }
+  lines.insert(lines.end(), diff->rules.begin(), diff->rules.end());
   call.reply.array(static_cast<int64_t>(lines.size()));
   for (const std::string& line : lines) call.reply.bulk(line);
 }

@@ -20,7 +20,7 @@ constexpr uint32_t kTakeOptions = kCostOption | kUptoOption | kShadowOption | kF
                                   kOnChangeOption | kTraceOption;
 constexpr uint32_t kLooks =
     kCostOption | kFullOption | kAllHeaders | kOnChangeOption | kTraceOption | kLimitsMayLack;
-constexpr uint32_t kTakesMany = kTakeOptions | kLimitsOfEach;
+constexpr uint32_t kTakesMany = kTakeOptions | kKeyCostsOption | kLimitsOfEach;
 
 void rl_take(Call& call) {
   const auto request = call.limiters.requests.parse(untraced_words(call, 2), kTakeOptions);
@@ -117,9 +117,9 @@ constexpr Command kRlTakeCommands[] = {
      .keys = {.numkeys = 1},
      .audit = Audit::kIfNoted,
      .group = "ratelimit",
-     .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> [COST n] [UPTO] "
-              "[SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] "
-              "[PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
+     .usage = "numkeys key [key ...] <limits | EACH limits [EACH limits ...]> "
+              "[COST n | KEYCOSTS n] [UPTO] [SHADOW] [FORCE] [ID token] [HOLD duration] [FULL] "
+              "[HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode] [TRACEPARENT traceparent]",
      .summary = "Takes from limits of several keys: from all keys, or from none.",
      .since = "weir 0.1",
      .run = rl_mtake,

@@ -98,6 +98,10 @@ struct Config {
   std::vector<std::string> http_bind = {"127.0.0.1"};
   int64_t http_tls_port = 0;  // 0: none
   int64_t http_maxclients = 1000;
+  int64_t grpc_port = 0;  // 0: none
+  std::vector<std::string> grpc_bind = {"127.0.0.1"};
+  int64_t grpc_tls_port = 0;  // 0: none
+  int64_t grpc_maxclients = 1000;
   int64_t tcp_backlog = 511;
   int64_t tcp_keepalive = 300;          // 0: off
   int64_t timeout = 0;                  // 0: idle clients stay
@@ -207,7 +211,8 @@ struct Config {
 
 // Whether any port is for TLS.
 inline bool uses_tls(const Config& config) {
-  return config.tls_port != 0 || config.http_tls_port != 0 || config.metrics_tls_port != 0;
+  return config.tls_port != 0 || config.http_tls_port != 0 || config.metrics_tls_port != 0 ||
+         config.grpc_tls_port != 0;
 }
 
 }  // namespace weir::server

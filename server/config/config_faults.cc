@@ -44,6 +44,8 @@ void find_equal_ports(const Config& config, std::vector<std::string>* faults) {
                              {"tls-port", config.tls_port, config.bind},
                              {"http-port", config.http_port, config.http_bind},
                              {"http-tls-port", config.http_tls_port, config.http_bind},
+                             {"grpc-port", config.grpc_port, config.grpc_bind},
+                             {"grpc-tls-port", config.grpc_tls_port, config.grpc_bind},
                              {"metrics-port", config.metrics_port, config.metrics_bind},
                              {"metrics-tls-port", config.metrics_tls_port, config.metrics_bind}};
   for (const NamedPort* one = std::begin(ports); one != std::end(ports); ++one) {
@@ -62,11 +64,16 @@ void find_equal_ports(const Config& config, std::vector<std::string>* faults) {
 std::vector<std::string> config_faults(const Config& config, int64_t memory_bytes) {
   std::vector<std::string> faults;
   if (config.port == 0 && config.tls_port == 0 && config.http_port == 0 &&
-      config.http_tls_port == 0 && config.unixsocket.empty())
+      config.http_tls_port == 0 && config.grpc_port == 0 && config.grpc_tls_port == 0 &&
+      config.unixsocket.empty())
     faults.emplace_back(
-        "nothing to listen on: port, tls-port, http-port and http-tls-port are 0, "
-        "and unixsocket is not set");
+        "nothing to listen on: port, tls-port, http-port, http-tls-port, grpc-port and "
+        "grpc-tls-port are 0, and unixsocket is not set");
   find_equal_ports(config, &faults);
+  const bool has_grpc = config.grpc_port != 0 || config.grpc_tls_port != 0;
+  if (has_grpc && config.policies_file.empty())
+    faults.emplace_back(
+        "grpc-port is set, and policies-file, which has its rules, is not: every call is refused");
   if (config.maxmemory > memory_bytes) {
     faults.push_back("maxmemory is " + std::to_string(config.maxmemory) + " bytes, more than the " +
                      std::to_string(memory_bytes) + " that this process may have");

@@ -6,6 +6,7 @@
 #include "server/core/metrics/metrics.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
+#include "server/http/history.h"
 #include "server/http/page.h"
 #include "server/http/v1/endpoints.h"
 #include "server/http/v1/openapi.h"
@@ -31,6 +32,13 @@ Answer metrics(Server& server, const Question& question) {
   const bool open = question.accept.find("application/openmetrics-text") != std::string_view::npos;
   const MetricsFormat format = open ? MetricsFormat::kOpenMetrics : MetricsFormat::kPrometheus;
   return {.content_type = content_type(format), .body = metrics_text(server, format)};
+}
+
+Answer history(Server& server, const Question& question) {
+  if (server.config().metrics_auth && !may_see_metrics(server, question))
+    return error_answer("NOAUTH /history asks for a user who may run INFO (metrics-auth)");
+  return {.content_type = "application/json",
+          .body = history_json(server.report().minutes, after_of(question.target))};
 }
 
 Answer health(Server&, const Question&) { return {.body = "alive\n"}; }
@@ -59,6 +67,7 @@ struct Page {
 };
 
 constexpr Page kPages[] = {{"/metrics", metrics, ListenerKind::kMetrics},
+                           {kHistoryPath, history, ListenerKind::kMetrics},
                            {kOpenApiPath, description, ListenerKind::kRequests},
                            {"/healthz", health},
                            {"/readyz", readiness},

@@ -2,6 +2,7 @@
 //
 //     GET /          the page for people, and its parts (page.h); on metrics-port alone
 //     GET /metrics   the metrics, in the format that Accept asks for (docs/metrics.md); likewise
+//     GET /history   what was counted minute by minute (history.h); likewise
 //     GET /healthz   200 as long as the process answers at all
 //     GET /readyz    200 if commands that write are served, or if this is a standby of a shard that
 //                    follows; else 503 and why not
@@ -28,9 +29,9 @@ namespace http {
 enum class ListenerKind : uint8_t { kMetrics, kRequests };
 
 struct Question {
-  std::string_view method;              // as it was sent
-  std::string_view target;              // the path and, after '?', a query, which is ignored
-  std::string_view accept = {};         // empty: nothing in particular
+  std::string_view method;       // as it was sent
+  std::string_view target;       // the path and, after '?', a query, which /history alone reads
+  std::string_view accept = {};  // empty: nothing in particular
   std::string_view authorization = {};  // empty: nobody
   std::string host = {};                // as the field Host says it
 };

@@ -80,4 +80,8 @@ std::function<size_t()> of_requests(Server* server) {
   return [server] { return static_cast<size_t>(server->config().http_maxclients); };
 }
 
+std::function<size_t()> of_calls(Server* server) {
+  return [server] { return static_cast<size_t>(server->config().grpc_maxclients); };
+}
+
 }  // namespace weir::server::http

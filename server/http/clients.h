@@ -80,8 +80,10 @@ class Clients {
   uint64_t unlogged_ = 0;  // errors of the gate since then
 };
 
-// How many there may be: of http-port (http-maxclients), and of metrics-port.
+// How many there may be: of http-port (http-maxclients), of grpc-port (grpc-maxclients), and of
+// metrics-port.
 std::function<size_t()> of_requests(Server* server);
+std::function<size_t()> of_calls(Server* server);
 inline size_t of_metrics() { return kMetricsClientsMax; }
 
 }  // namespace http

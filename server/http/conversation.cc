@@ -64,7 +64,8 @@ Conversation::Conversation(Server* server, Session* session, Clients* clients,
       pace_{.session = session} {
   enter(Stage::kSilent);
   session_.replies().writer().set_protocol(kProtocol);
-  (void)session_.client().set_library_name("http", "");
+  (void)session_.client().set_library_name(listener == ListenerKind::kMetrics ? "metrics" : "http",
+                                           "");
   clients_.add(&pace_);
 }
 

@@ -90,8 +90,8 @@ Result<void, std::string> check_sources(const KeySources& sources) {
       return "ERR " + name.text() + " is about the address in a field: " + field.text() +
              " must be given";
     }
-    const auto other = std::find_if(sources.begin(), each, [&source](const auto& before) {
-      return begin_alike(before.second, source);
+    const auto other = std::find_if(sources.begin(), each, [each](const auto& before) {
+      return begin_alike(before.second, each->second);
     });
     if (other == each) continue;
     const NumberedName first{.base = "key", .number = other->first};

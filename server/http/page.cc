@@ -18,6 +18,7 @@ struct Allowed {
   std::string_view command;
   std::string_view subcommand = {};  // empty: any word may follow
   bool changes = false;
+  std::string_view option = {};  // CONFIG SET: this one, with one value, and no other
 };
 constexpr Allowed kAllowed[] = {
     {"RL.TOP", "DENIED"},
@@ -32,6 +33,8 @@ constexpr Allowed kAllowed[] = {
     {"RL.POLICY", "OVERRIDES"},
     {"RL.POLICY", "SET", true},
     {"RL.POLICY", "DEL", true},
+    {"CONFIG", "SET", true, "limiting"},
+    {"WEIR", "STATUS"},
     {"SLOWLOG", "GET"},
     {"CLIENT", "LIST"},
     {"ACL", "WHOAMI"},
@@ -42,7 +45,9 @@ const Allowed* find_allowed(const Words& words) {
   const auto fits = [&words](const Allowed& row) {
     return !words.empty() && equals_ignoring_case(row.command, words[0]) &&
            (row.subcommand.empty() ||
-            (words.size() > 1 && equals_ignoring_case(row.subcommand, words[1])));
+            (words.size() > 1 && equals_ignoring_case(row.subcommand, words[1]))) &&
+           (row.option.empty() ||
+            (words.size() == 4 && equals_ignoring_case(row.option, words[2])));
   };
   const auto* const row = std::find_if(std::begin(kAllowed), std::end(kAllowed), fits);
   return row == std::end(kAllowed) ? nullptr : row;
@@ -53,6 +58,7 @@ std::string list_of_allowed() {
   for (const Allowed& row : kAllowed) {
     list.append(list.empty() ? "" : ", ").append(row.command);
     if (!row.subcommand.empty()) list.append(" ").append(row.subcommand);
+    if (!row.option.empty()) list.append(" ").append(row.option);
   }
   return list;
 }
@@ -132,7 +138,7 @@ Result<std::vector<Words>, std::string> page_commands(std::string_view body, boo
       return "ERR the page may run " + list_of_allowed() + ", got " +
              algorithms::shown(words.empty() ? "" : words[0]);
     if (row->changes && !logged_in)
-      return std::string("NOAUTH policies are changed by a user who has logged in");
+      return std::string("NOAUTH policies and limiting are changed by a user who has logged in");
   }
   return commands;
 }

@@ -8,9 +8,9 @@
 // the user whom Authorization names, or else of the user `default`, if that one has no password.
 //
 // Invariants
-// 1. The commands are those of a list: what looks, and what changes policies. The latter ask for
-//    Authorization in any case, so a page of somebody else's cannot change anything: a browser
-//    sends that field for no page but the one that has made it.
+// 1. The commands are those of a list: what looks, what changes policies, and CONFIG SET limiting.
+//    What changes something asks for Authorization in any case, so a page of somebody else's cannot
+//    change anything: a browser sends that field for no page but the one that has made it.
 // 2. A browser asks for the page that weir has served: Host is a name that weir is known by, which
 //    stops names that are made to lead here (DNS rebinding), and Origin, if there is one, is Host.
 #pragma once

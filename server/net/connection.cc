@@ -72,8 +72,14 @@ void Connection::on_ready(Interest can, std::span<char> buffer, size_t commands_
   if (self_ == nullptr) return;  // the connection has ended
   const bool crossed = recv_wants_write_ || send_wants_read_;
   const bool reads = !buffer.empty() && (crossed ? takes_more() : can.read);
-  const bool received = reads && receive(buffer, commands_max);
+  const bool received = (ahead_ || reads) && receive(buffer, commands_max);
   if (!received) flush();  // else the turn's end does
+}
+
+size_t Connection::read_ahead(std::span<char> buffer) {
+  const Transfer transfer = stream_->recv(buffer);
+  ahead_ = {.transfer = transfer, .bytes = buffer.data()};
+  return transfer.bytes;
 }
 
 inline void Connection::hand_over(std::string_view bytes, size_t commands_max) {
@@ -90,11 +96,12 @@ bool Connection::receive(std::span<char> buffer, size_t commands_max) {
     }
     buffer = buffer.first(std::min(buffer.size(), adapter_->receive_bytes_max()));
   }
-  const Transfer transfer = stream_->recv(buffer);
+  if (!ahead_) read_ahead(buffer);
+  const auto [transfer, bytes] = *std::exchange(ahead_, std::nullopt);
   recv_wants_write_ = transfer.result == Transfer::Result::kWantsWrite;
   if (transfer.result == Transfer::Result::kMoved) {
     owner_->note_received(transfer.bytes);
-    hand_over({buffer.data(), transfer.bytes}, commands_max);
+    hand_over({bytes, transfer.bytes}, commands_max);
     return true;
   }
   if (transfer.result == Transfer::Result::kEnded) session_->close_after_reply();

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -44,9 +45,21 @@ class Connection final : public Transport {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Goes on with what `can` makes possible. Reads at most once, into `buffer`, and runs the
-  // requests that have come in whole; with an empty buffer it does not read. The connection may be
-  // gone afterwards.
+  // Tells whether on_ready() would read bytes of requests, which read_ahead() may read before.
+  bool can_read_ahead(Interest can) const {
+    return can.read && self_ != nullptr && adapter_ == nullptr && !recv_wants_write_ &&
+           !send_wants_read_;
+  }
+  // Reads once, into `buffer`, and answers how many bytes came. Whatever became of it is what the
+  // next on_ready() has read. REQUIRES: the bytes stay until then; nothing was read ahead yet.
+  size_t read_ahead(std::span<char> buffer);
+  bool has_read_ahead() const { return ahead_.has_value(); }
+  std::string_view bytes_ahead() const {
+    return ahead_ ? std::string_view(ahead_->bytes, ahead_->transfer.bytes) : std::string_view();
+  }
+  // Goes on with what `can` makes possible. Reads at most once, into `buffer`, unless it has read
+  // ahead, and runs the requests that have come in whole; with an empty buffer it does not read.
+  // The connection may be gone afterwards.
   void on_ready(Interest can, std::span<char> buffer, size_t commands_max);
   // Closes if the session has come to its end; reads on if there is room.
   void flush() override;
@@ -62,6 +75,11 @@ class Connection final : public Transport {
         adapter_(std::move(adapter)),
         owner_(owner),
         watcher_(watcher) {}
+
+  struct Read {
+    Transfer transfer;
+    const char* bytes;
+  };
 
   bool takes_more() const;
   bool has_more() const;
@@ -88,6 +106,7 @@ class Connection final : public Transport {
   bool recv_wants_write_ = false;
   bool send_wants_read_ = false;
   size_t bytes_to_repeat_ = 0;  // of the send that has to be repeated
+  std::optional<Read> ahead_;
 };
 
 }  // namespace weir::server

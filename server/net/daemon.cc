@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/time_units.h"
 #include "server/http/conversation.h"
+#include "server/http/grpc/conversation.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -39,6 +40,7 @@ Daemon::Daemon(Server* server, boost::asio::io_context* io)
                 }),
       http_clients_(server, http::of_requests(server)),
       metrics_clients_(server, http::of_metrics),
+      grpc_clients_(server, http::of_calls(server)),
       poller_(io),
       handshakes_(io, &server->clock(), &server->sessions().tls(),
                   [this](std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -70,6 +72,7 @@ int Daemon::run() {
       server_.tick();
       http_clients_.end_overdue();
       metrics_clients_.end_overdue();
+      grpc_clients_.end_overdue();
       service_manager_.alive();
     }
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
@@ -91,7 +94,8 @@ bool Daemon::run_handlers() {
 // Sleeps only if there is nothing to do.
 void Daemon::wait() {
   ready_ = poller_.poll(&ready_list_);
-  if (!ready_.empty() || more_to_run_ || tick_due_ || reload_due_) return;
+  if (!ready_.empty() || !batch_.is_empty()) return;
+  if (more_to_run_ || tick_due_ || reload_due_) return;
   if (server_.keys().work().wanted()) return;
   poller_.wake_loop();
   if (!handshakes_.empty()) handshakes_.wake_loop();
@@ -102,7 +106,7 @@ void Daemon::wait() {
 void Daemon::turn() {
   const Config& config = server_.config();
   const auto commands_max = static_cast<size_t>(config.turn_commands_max);
-  read_buffer_.resize(static_cast<size_t>(config.turn_read_bytes_max));
+  batch_.set_read_bytes_max(static_cast<size_t>(config.turn_read_bytes_max));
   send_bytes_max_ = share_of(ready_.size());
   server_.shard_role().listen();
   TurnBudget budget(&server_.clock(), &server_.timeline(), &server_.work());
@@ -121,30 +125,54 @@ void Daemon::turn() {
   wait_for_waiters();
 }
 
-// A connection that is not served now is ready the next time too, in the same order; so the next
-// turn begins with the first of them. Answers whether it has served one.
+// A connection that is not served now is in the batch still, or is ready the next time too, in the
+// same order; so the next turn begins with the first of them. Answers whether it has served one.
 bool Daemon::serve_ready(size_t commands_max, TurnBudget* budget) {
+  ready_ = batch_.without_rest(std::span(ready_list_).first(ready_.size()));
   const auto next = std::find_if(ready_.begin(), ready_.end(), [this](const Poller::Ready& ready) {
     return ready.connection == served_next_;
   });
   const size_t first = next == ready_.end() ? 0 : static_cast<size_t>(next - ready_.begin());
   served_next_ = nullptr;
   bool served = false;
+  bool goes_on = serve_batch(commands_max, budget, &served);
   for (size_t i = 0; i < ready_.size(); ++i) {
     const Poller::Ready& ready = ready_[(first + i) % ready_.size()];
     Session* session = ready.connection->session();
     const bool has_requests_left = session->runnable();  // serve_long() resumes it; this only sends
     if (ready.can.read && !has_requests_left && session->activity().was_long()) {
       long_.push_back({.session = session, .connection = ready.connection, .can = ready.can});
-    } else if (served_next_ == nullptr && (!served || !budget->is_spent())) {
-      ready.connection->on_ready(ready.can, read_buffer_, commands_max);
+      continue;
+    }
+    const bool is_read_ahead = ready.connection->can_read_ahead(ready.can);
+    if (goes_on && !is_read_ahead) goes_on = serve_batch(commands_max, budget, &served);
+    if (goes_on && batch_.is_empty()) goes_on = !served || !budget->is_spent();
+    if (!goes_on) {
+      if (served_next_ == nullptr) served_next_ = ready.connection;
+    } else if (is_read_ahead) {
+      batch_.add(ready.connection, ready.can);
+      if (batch_.is_full()) goes_on = serve_batch(commands_max, budget, &served);
+    } else {
+      ready.connection->on_ready(ready.can, batch_.room(), commands_max);
       served = true;
-    } else if (served_next_ == nullptr) {
-      served_next_ = ready.connection;
     }
   }
+  if (goes_on) serve_batch(commands_max, budget, &served);
   ready_ = {};
   return served;
+}
+
+// Answers whether the turn has served all of the batch.
+bool Daemon::serve_batch(size_t commands_max, TurnBudget* budget, bool* served) {
+  batch_.expect(&server_.sessions().host());
+  while (!batch_.is_empty()) {
+    if (*served && budget->is_spent()) return false;
+    const Poller::Ready next = batch_.take();
+    if (!next.connection->has_read_ahead()) continue;  // it was served while a script ran long
+    next.connection->on_ready(next.can, {}, commands_max);
+    *served = true;
+  }
+  return true;
 }
 
 // Sessions that were long before, and those with requests left, come after the others. A turn
@@ -171,7 +199,7 @@ void Daemon::serve_long(size_t commands_max, bool others_served, TurnBudget* bud
     if (next.connection == nullptr) {
       next.session->resume(commands_max);
     } else {
-      next.connection->on_ready(next.can, read_buffer_, commands_max);
+      next.connection->on_ready(next.can, batch_.room(), commands_max);
     }
     const int64_t taken_ns = server_.clock().steady_ns() - begin_ns;
     was_long_ = taken_ns > TurnBudget::kTurnNs;
@@ -200,6 +228,7 @@ void Daemon::abandon_connections() {
 // A connection may end while a script runs long, and the turn may still come to its session.
 void Daemon::on_closed(std::unique_ptr<Connection> connection) {
   Session* session = connection->session();
+  batch_.forget(connection.get());
   if (server_.scripting().busy.current() == nullptr) return server_.disconnect(session);
   session->kill();
   session->set_transport(nullptr);
@@ -221,12 +250,18 @@ void Daemon::serve_while_busy() {
   // None can be evicted before the script ends. So once all have too much, who has sent much is
   // not read from.
   const bool is_too_much = server_.sessions().bounds().exceeded();
-  for (const Poller::Ready& ready : poller_.poll(&busy_list_)) {
+  const auto serve = [&](const Poller::Ready& ready) {
     Session* session = ready.connection->session();
-    if (session->replies().queue().in_turn()) continue;
-    if (is_too_much && session->input().size() > kBusyReadBytes) continue;
+    if (session->replies().queue().in_turn()) return;
+    if (is_too_much && session->input().size() > kBusyReadBytes) return;
     ready.connection->on_ready(ready.can, busy_buffer_, commands_max);
+  };
+  // What is read already nobody else will tell of.
+  const auto rest = batch_.rest();
+  for (const Poller::Ready& ready : std::vector(rest.begin(), rest.end())) {
+    if (ready.connection->has_read_ahead()) serve(ready);
   }
+  for (const Poller::Ready& ready : poller_.poll(&busy_list_)) serve(ready);
   for (Session* session : server_.turn().end_busy_round()) {
     if (session->transport() != nullptr) session->transport()->flush();
   }
@@ -243,6 +278,7 @@ void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
 }
 
 void Daemon::begin_session(std::unique_ptr<ByteStream> stream, Peer peer) {
+  if (speaks_grpc(peer.type)) return begin_grpc(std::move(stream), std::move(peer));
   if (speaks_http(peer.type)) return begin_http(std::move(stream), std::move(peer));
   const auto session = server_.connect(std::move(peer));
   if (!session) {
@@ -257,12 +293,7 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const http::ListenerKind listener =
       is_metrics ? http::ListenerKind::kMetrics : http::ListenerKind::kRequests;
   http::Clients& clients = is_metrics ? metrics_clients_ : http_clients_;
-  auto session = server_.connect(std::move(peer));
-  if (session && !clients.make_room()) {
-    ++server_.report().stats.connections_rejected;
-    server_.disconnect(*session);
-    session = std::string("-ERR max number of clients reached\r\n");
-  }
+  const auto session = connect_http(std::move(peer), &clients);
   if (session) {
     return Connection::open(
         std::move(stream), *session, this, &poller_,
@@ -272,6 +303,22 @@ void Daemon::begin_http(std::unique_ptr<ByteStream> stream, Peer peer) {
   const std::string_view why = trimmed(session.error(), "-\r\n");
   http::write(http::error_answer(why), false, false, &answer);
   (void)stream->send(answer);
+}
+
+Result<Session*, std::string> Daemon::connect_http(Peer peer, http::Clients* clients) {
+  auto session = server_.connect(std::move(peer));
+  if (!session || clients->make_room()) return session;
+  ++server_.report().stats.connections_rejected;
+  server_.disconnect(*session);
+  return std::string("-ERR max number of clients reached\r\n");
+}
+
+// Who is not let in sees its connection end: that is what a client of gRPC knows how to take.
+void Daemon::begin_grpc(std::unique_ptr<ByteStream> stream, Peer peer) {
+  const auto session = connect_http(std::move(peer), &grpc_clients_);
+  if (!session) return;
+  Connection::open(std::move(stream), *session, this, &poller_,
+                   std::make_unique<grpc::Conversation>(&server_, *session, &grpc_clients_));
 }
 
 void Daemon::wait_for_tick() {

@@ -1,7 +1,8 @@
 // The event loop: sockets, signals and the timer around a Server.
 //
-// One iteration is one turn: wait, read every readable socket once, end the turn, send. Only this
-// file, those it is made of (listener, poller, handshakes, log_watch) and main.cc know Asio.
+// One iteration is one turn: wait, read every readable socket once, end the turn, send. Sockets are
+// read some at a time, before those are served (read_batch.h). Only this file, those it is made of
+// (listener, poller, handshakes, log_watch) and main.cc know Asio.
 //
 // A turn sends a bounded number of bytes, in equal shares for the connections that are ready.
 // Otherwise one large reply, or many slow readers, would hold up everybody. What is given up: a
@@ -26,6 +27,7 @@
 #include "server/net/listener.h"
 #include "server/net/log_watch.h"
 #include "server/net/poller.h"
+#include "server/net/read_batch.h"
 #include "server/os/service_manager.h"
 
 namespace weir::server {
@@ -79,10 +81,14 @@ class Daemon : private ConnectionOwner {
   void on_accept(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_session(std::unique_ptr<ByteStream> stream, Peer peer);
   void begin_http(std::unique_ptr<ByteStream> stream, Peer peer);
+  // Begins the session of a client of HTTP, if there is room for one more among them.
+  Result<Session*, std::string> connect_http(Peer peer, http::Clients* clients);
+  void begin_grpc(std::unique_ptr<ByteStream> stream, Peer peer);
   bool run_handlers();
   void wait();
   void turn();
   bool serve_ready(size_t commands_max, TurnBudget* budget);
+  bool serve_batch(size_t commands_max, TurnBudget* budget, bool* served);
   void serve_long(size_t commands_max, bool others_served, TurnBudget* budget);
   void flush_touched();
   void abandon_connections();
@@ -97,6 +103,7 @@ class Daemon : private ConnectionOwner {
   Listener listener_;
   http::Clients http_clients_;
   http::Clients metrics_clients_;
+  http::Clients grpc_clients_;
   Poller poller_;
   Handshakes handshakes_;
   LogWatch log_watch_;
@@ -116,7 +123,7 @@ class Daemon : private ConnectionOwner {
   };
   std::vector<Long> long_;
   bool was_long_ = false;  // the last turn has used more than its time for one of them
-  std::vector<char> read_buffer_;
+  ReadBatch batch_;
   size_t send_bytes_max_ = 0;  // of one connection in this turn
   std::vector<Session*> flushing_;
   // A list for the time while a script runs long, when the turn's buffer and list are in use.

@@ -55,6 +55,7 @@ void Handshakes::begin(std::unique_ptr<ByteStream> stream, Peer peer, bool is_as
                 .began_ns = clock_.steady_ns(),
                 .ready_in = round_ + 1});
   if (!is_asked) at->second.stream->ask_no_certificate();
+  if (speaks_grpc(at->second.peer.type)) at->second.stream->speak_http2();
   tls_.metrics.pending = pending_.size();
   watch(at, EPOLL_CTL_ADD);
 }

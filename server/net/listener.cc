@@ -105,6 +105,10 @@ std::string_view name_of(ConnectionType type) {
       return " (metrics)";
     case ConnectionType::kMetricsTls:
       return " (metrics over TLS)";
+    case ConnectionType::kGrpc:
+      return " (gRPC)";
+    case ConnectionType::kGrpcTls:
+      return " (gRPC over TLS)";
     case ConnectionType::kTcp:
     case ConnectionType::kUnixSocket:
       break;
@@ -127,6 +131,8 @@ Result<void, std::string> Listener::open() {
       {config_.bind, config_.tls_port, ConnectionType::kTls},
       {config_.http_bind, config_.http_port, ConnectionType::kHttp},
       {config_.http_bind, config_.http_tls_port, ConnectionType::kHttps},
+      {config_.grpc_bind, config_.grpc_port, ConnectionType::kGrpc},
+      {config_.grpc_bind, config_.grpc_tls_port, ConnectionType::kGrpcTls},
       {config_.metrics_bind, config_.metrics_port, ConnectionType::kMetrics},
       {config_.metrics_bind, config_.metrics_tls_port, ConnectionType::kMetricsTls},
   };
@@ -138,7 +144,7 @@ Result<void, std::string> Listener::open() {
   }
   if (!serves_requests())
     return "nothing to listen on: port and tls-port are 0 or no bind address is usable, and "
-           "unixsocket and http-port are not set";
+           "unixsocket, http-port and grpc-port are not set";
   for (ListeningSocket<Tcp>& listening : tcp_sockets_) accept(&listening);
   for (ListeningSocket<Unix>& listening : unix_sockets_) accept(&listening);
   return {};

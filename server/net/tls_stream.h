@@ -30,6 +30,8 @@ class TlsStream final : public ByteStream {
   // Asks the peer for no certificate, whatever the context says. Its session is not resumed where
   // one is asked for. To be called before handshake().
   void ask_no_certificate();
+  // Speaks HTTP/2 (speak_http2). To be called before handshake().
+  void speak_http2() { server::speak_http2(ssl_.get()); }
 
   enum class Progress {
     kDone,

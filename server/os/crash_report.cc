@@ -18,24 +18,13 @@
 
 #include "base/ascii.h"
 #include "base/check.h"
+#include "base/sanitized.h"
 #include "base/time_units.h"
 #include "server/os/log.h"
 #include "server/os/version.h"
 
 namespace weir::server {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
-#else
-constexpr bool kIsSanitized = false;
-#endif
 
 constexpr int kFramesMax = 64;
 constexpr size_t kStackBytes = 64 << 10;  // of the handler: frames, and registers of some KB

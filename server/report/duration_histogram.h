@@ -36,6 +36,16 @@ class DurationHistogram {
     sum_ns_ += other.sum_ns_;
   }
 
+  // Leaves what was added since this was as `earlier`.
+  void take_away(const DurationHistogram& earlier) {
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      const uint32_t before = std::min(earlier.counts_[i], counts_[i]);
+      counts_[i] -= before;
+      total_ -= before;
+    }
+    sum_ns_ -= std::min(sum_ns_, earlier.sum_ns_);
+  }
+
   uint64_t total() const { return total_; }
   uint64_t sum_ns() const { return sum_ns_; }  // of the durations as they were counted
 

@@ -13,6 +13,7 @@
 #include "server/report/exemplars.h"
 #include "server/report/latency_monitor.h"
 #include "server/report/loop_watch.h"
+#include "server/report/minutes.h"
 #include "server/report/slow_log.h"
 
 namespace weir::server {
@@ -28,10 +29,14 @@ struct Stats {
   uint64_t bytes_out = 0;
   uint64_t reads = 0;  // from sockets
   uint64_t writes = 0;
-  uint64_t http_requests = 0;  // of http-port and http-tls-port
-  uint64_t http_failed = 0;    // of them, answered a status of 500 or above
-  uint64_t gate_errors = 0;    // questions to the gate that got no verdict
-  uint64_t turns = 0;          // committed with changes
+  uint64_t http_requests = 0;   // of http-port and http-tls-port
+  uint64_t http_failed = 0;     // of them, answered a status of 500 or above
+  uint64_t gate_errors = 0;     // questions to the gate that got no verdict
+  uint64_t grpc_requests = 0;   // calls of grpc-port and grpc-tls-port
+  uint64_t grpc_failed = 0;     // of them, answered another status than OK
+  uint64_t rls_over_limit = 0;  // calls of the rate limit service that were answered so
+  uint64_t rls_unruled = 0;     // descriptors that no rule is for
+  uint64_t turns = 0;           // committed with changes
   uint64_t turns_failed = 0;
   uint64_t turns_run = 0;  // in which a session had something to say, changes or not
   int64_t turn_ns = 0;     // all of them together, from the first request to the replies' release
@@ -83,6 +88,7 @@ class Report {
   LatencyMonitor latency;
   LoopWatch loop;
   SlowLog slow_log;
+  Minutes minutes;
   RateMeter command_rate;
   RateMeter input_rate;
   RateMeter output_rate;

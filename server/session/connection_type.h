@@ -13,11 +13,13 @@ enum class ConnectionType : uint8_t {
   kHttps,       // http-tls-port
   kMetrics,     // metrics-port
   kMetricsTls,  // metrics-tls-port
+  kGrpc,        // grpc-port
+  kGrpcTls,     // grpc-tls-port
 };
 
 constexpr bool uses_tls(ConnectionType type) {
   return type == ConnectionType::kTls || type == ConnectionType::kHttps ||
-         type == ConnectionType::kMetricsTls;
+         type == ConnectionType::kMetricsTls || type == ConnectionType::kGrpcTls;
 }
 
 // Metrics, and the page for people.
@@ -25,9 +27,15 @@ constexpr bool is_for_metrics(ConnectionType type) {
   return type == ConnectionType::kMetrics || type == ConnectionType::kMetricsTls;
 }
 
-// HTTP in place of Redis' protocol.
+// gRPC, over HTTP/2.
+constexpr bool speaks_grpc(ConnectionType type) {
+  return type == ConnectionType::kGrpc || type == ConnectionType::kGrpcTls;
+}
+
+// HTTP, of whatever version, in place of Redis' protocol.
 constexpr bool speaks_http(ConnectionType type) {
-  return type == ConnectionType::kHttp || type == ConnectionType::kHttps || is_for_metrics(type);
+  return type == ConnectionType::kHttp || type == ConnectionType::kHttps || is_for_metrics(type) ||
+         speaks_grpc(type);
 }
 
 }  // namespace weir::server

@@ -61,7 +61,7 @@ void Session::receive(std::string_view bytes, size_t commands_max) {
   if (closing_) return;
   host_.count_received(bytes.size());
   join_turn();
-  requests_.begin(bytes);
+  requests_.begin(bytes, host_.requests_ahead());
   run_requests(is_unauthenticated() ? std::min(commands_max, kUnauthenticatedCommandsMax)
                                     : commands_max);
   requests_.end(!closing_);
@@ -98,8 +98,14 @@ void Session::run_requests(size_t commands_max) {
   while (!closing_ && !requests_.at_end() && !wait_state_.waiting()) {
     runnable_ = slice.ended();
     if (runnable_) break;
-    const resp::ParseStatus status =
-        requests_.parse(request_limits(host_.config(), is_unauthenticated()));
+    const resp::RequestLimits limits = request_limits(host_.config(), is_unauthenticated());
+    // What the next requests look up is fetched for all of them together.
+    const size_t ahead = requests_.parse_ahead(limits, slice.commands_left());
+    if (ahead > 1) {
+      for (size_t i = 0; i < ahead; ++i) host_.expect(*this, requests_.ahead().args(i));
+      host_.fetch_expected();
+    }
+    const resp::ParseStatus status = requests_.parse(limits);
     if (status == resp::ParseStatus::kNeedMore) break;
     if (status == resp::ParseStatus::kError) {
       fail_protocol(requests_.error());

@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/command/command.h"
 #include "server/session/hold.h"
 
 namespace weir::server {
 
+class RequestsAhead;
 class Session;
 struct Config;
 
@@ -51,6 +53,16 @@ class SessionHost {
   virtual Hold hold_for(const Session& session, Args args) const = 0;
   // Tells whether the turn has changed as much as one record of the log should hold.
   virtual bool turn_is_full() const = 0;
+  // Where a session that runs its requests parses ahead; null: it may not, because another one is
+  // running now.
+  virtual RequestsAhead* requests_ahead() = 0;
+  // Takes note of a request that will run soon, so that fetch_expected() fetches what it looks up.
+  // That only saves time. Once there are enough, further ones are passed over.
+  virtual void expect(const Session& session, Args args) = 0;
+  // The same for the first request of bytes that the session will be handed soon, if they begin
+  // with a whole one. REQUIRES: no session parses ahead now.
+  virtual void expect_first(const Session& session, std::string_view bytes) = 0;
+  virtual void fetch_expected() = 0;
   // Runs one request, or refuses it; the reply is appended to the session's output.
   virtual Ran execute(Session& session, Args args) = 0;
   // Hands what was published to the sessions that listen. The session calls it between commands.

@@ -34,6 +34,9 @@ class Slice {
     if (begin_ns_ == kNotBegun) begin_ns_ = host_.looked_ns();
   }
 
+  // How many commands may still run.
+  size_t commands_left() const { return commands_left_; }
+
   // Charges what every command takes: by the number of its arguments, and by the bytes of its
   // request and reply.
   void charge(size_t arguments, size_t bytes) { work_.charge(arguments, bytes); }

@@ -157,6 +157,18 @@ void set_session_caching(SSL_CTX* context, const Config& config) {
   SSL_CTX_set_num_tickets(context, 0);
 }
 
+// That a connection is to speak HTTP/2 is its application data (speak_http2).
+int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size,
+                    const unsigned char* offered, unsigned offered_size, void*) {
+  static constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+  if (SSL_get_app_data(connection) == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  unsigned char* found = nullptr;
+  const int selected =
+      SSL_select_next_proto(&found, chosen_size, kHttp2, sizeof kHttp2, offered, offered_size);
+  *chosen = found;
+  return selected == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 // How the streams use it (net/tls_stream.h): a send packs what fits a record; a peer that ends
 // without a close_notify has ended; an idle connection keeps no buffers.
 void set_ways(SSL_CTX* context) {
@@ -165,6 +177,7 @@ void set_ways(SSL_CTX* context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
                                    SSL_OP_SINGLE_DH_USE | SSL_OP_IGNORE_UNEXPECTED_EOF);
   SSL_CTX_set_read_ahead(context, 1);
+  SSL_CTX_set_alpn_select_cb(context, choose_protocol, nullptr);
 }
 
 // Curves alone: a client chooses the group, and one step in the largest finite field that OpenSSL
@@ -203,6 +216,11 @@ int64_t TlsContext::not_after_s() const {
   std::tm parts{};
   ASN1_TIME_to_tm(X509_get0_notAfter(SSL_CTX_get0_certificate(handle_.get())), &parts);
   return ::timegm(&parts);
+}
+
+void speak_http2(SSL* connection) {
+  static char mark = 0;
+  (void)SSL_set_app_data(connection, &mark);
 }
 
 std::string TlsContext::describe_certificate() const {

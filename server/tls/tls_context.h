@@ -39,4 +39,9 @@ class TlsContext {
   SslContextPointer handle_;
 };
 
+// The connection speaks HTTP/2 alone, and says so to a client that asks (ALPN, RFC 7301); one that
+// wants something else is refused. Others are told nothing, as if they had not asked. To be called
+// before the handshake.
+void speak_http2(SSL* connection);
+
 }  // namespace weir::server

@@ -16,6 +16,8 @@
 //     Recovery        from a store to a working set   Evictor      expiry and eviction
 //     FollowedTurns   turns that another has made
 //
+// SoughtKeys (sought_keys.h) stands beside it, for those who know which keys come next.
+//
 // A part knows those it is handed in its constructor, and none knows the keyspace. Code that only
 // reads a part takes a const reference to that part, not to the keyspace.
 //
@@ -145,6 +147,8 @@ class Keyspace {
   StoreInUse& store_in_use() { return store_; }
 
  private:
+  friend class SoughtKeys;
+
   Status fill_from_store(const OpenReport& report, const OpeningWatch& watch = {});
   void forget_everything();
   void end_at_newest_logged_turn();

@@ -128,7 +128,7 @@ void Segments::divide(Directory* directory, Segment* segment) {
   const size_t old_count = segment->bucket_count();
   segment->buckets = nullptr;
   segment->dirty = nullptr;
-  segment->count = 0;
+  segment->count = segment->dirty_count = 0;
   const uint8_t bits = std::max<uint8_t>(segment->bucket_bits - 1, kBucketBitsMin);
   bytes_->subtract(old_count * sizeof(Entry*));
   resize_buckets(segment, bits);
@@ -141,10 +141,7 @@ void Segments::divide(Directory* directory, Segment* segment) {
       entry->next = *bucket;
       *bucket = entry;
       ++home->count;
-      if (entry->has(Entry::kDirty)) {
-        entry->dirty_next = home->dirty;
-        home->dirty = entry;
-      }
+      if (entry->has(Entry::kDirty)) home->add_dirty(entry);
       entry = next;
     }
   }
@@ -183,6 +180,7 @@ Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
   lower->count = static_cast<uint16_t>(lower->count + upper->count);
   lower->buckets = nullptr;
   lower->dirty = nullptr;
+  lower->dirty_count = 0;
   resize_buckets(lower, bits);
   for (size_t half = 0; half < 2; ++half) {
     for (size_t i = 0; i < old_counts[half]; ++i) {
@@ -191,10 +189,7 @@ Segment* Segments::join(Directory* directory, Segment* lower, Segment* upper) {
         Entry** bucket = &lower->buckets[lower->bucket_of(entry->key_order)];
         entry->next = *bucket;
         *bucket = entry;
-        if (entry->has(Entry::kDirty)) {
-          entry->dirty_next = lower->dirty;
-          lower->dirty = entry;
-        }
+        if (entry->has(Entry::kDirty)) lower->add_dirty(entry);
         entry = next;
       }
     }

@@ -35,6 +35,7 @@ struct Segment {
   Entry* dirty = nullptr;
   KeyOrder begin = 0;
   uint16_t count = 0;
+  uint16_t dirty_count = 0;
   uint8_t bucket_bits = 0;
   uint8_t prefix_bits = 0;  // leading bits of the key order that all entries here share
   uint8_t depth = 0;        // how many of those its directory looks at
@@ -54,6 +55,17 @@ struct Segment {
                             : static_cast<size_t>(key_order << prefix_bits >> (64 - bucket_bits));
   }
   size_t bucket_count() const { return size_t{1} << bucket_bits; }
+  void add_dirty(Entry* entry) {
+    entry->dirty_next = dirty;
+    dirty = entry;
+    ++dirty_count;
+  }
+  // Brings the entries into the processor's caches, all at the same time: a walk along the dirty
+  // list would wait for one after the other. It pays where many of them are dirty.
+  void fetch_if_many_are_dirty() const {
+    if (dirty_count < count / 8) return;
+    for (size_t i = 0; i < bucket_count(); ++i) __builtin_prefetch(buckets[i]);
+  }
 };
 
 class Segments {
@@ -71,6 +83,10 @@ class Segments {
     auto* segment = reinterpret_cast<Segment*>(*parent_cell(key_order, &directory));
     if (segment->hashed) nearby_ = segment;
     return segment;
+  }
+  // The cell of the first directory on the way to a key order's segment.
+  const void* root_cell(KeyOrder key_order) const {
+    return &root_->children[root_->index_of(key_order)];
   }
   // Answers the segment of a key order after splits and with buckets that make room for one entry
   // more.

@@ -99,8 +99,7 @@ void Table::mark_dirty(Entry* entry) {
   if (entry->has(Entry::kDirty)) return;
   Segment* segment = segment_at(entry->key_order);
   entry->flags |= Entry::kDirty;
-  entry->dirty_next = segment->dirty;
-  segment->dirty = entry;
+  segment->add_dirty(entry);
   ++dirty_;
   dirty_bytes_.add(footprint(entry));
 }
@@ -109,6 +108,7 @@ void Table::mark_dirty(Entry* entry) {
 // is not null.
 size_t Table::unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last,
                            std::vector<Entry*>* taken) {
+  segment->fetch_if_many_are_dirty();
   size_t unlinked = 0;
   for (Entry** link = &segment->dirty; *link != nullptr;) {
     Entry* entry = *link;
@@ -123,6 +123,7 @@ size_t Table::unlink_dirty(Segment* segment, KeyOrder first, KeyOrder last,
     if (taken != nullptr) taken->push_back(entry);
     ++unlinked;
   }
+  segment->dirty_count = static_cast<uint16_t>(segment->dirty_count - unlinked);
   dirty_ -= unlinked;
   return unlinked;
 }

@@ -66,6 +66,8 @@ class Table {
   KeyOrder take_dirty(Segment* segment, KeyOrder first, size_t bytes_max,
                       std::vector<Entry*>* entries);
   Segment* segment_at(KeyOrder key_order) const { return segments_.at(key_order); }
+  // The first thing in memory that segment_at() reads for this key order and not for all others.
+  const void* directory_cell(KeyOrder key_order) const { return segments_.root_cell(key_order); }
   // Appends a segment's entries from `first` to `last`, in key order, to `entries`.
   static void append_range(const Segment* segment, KeyOrder first, KeyOrder last,
                            std::vector<Entry*>* entries);

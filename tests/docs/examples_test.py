@@ -35,6 +35,7 @@ PROGRAMS = {"calling.md": "tests/clients/calls/page.py",
             "metrics.md": "tests/integration/test_metrics.py",
             "tls.md": "tests/integration/test_tls.py",
             "http.md": "tests/integration/test_http.py",
+            "rls.md": "tests/integration/test_rls.py",
             "operations.md": "tests/integration/test_operations.py"}
 
 

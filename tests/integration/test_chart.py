@@ -1,8 +1,10 @@
 """The values of the chart of tools/helm. tests/chart/run.py has what helm makes of it."""
 
 import json
+import os
 import re
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -44,6 +46,29 @@ class Values(unittest.TestCase):
         chart = (CHART / "Chart.yaml").read_text(encoding="utf-8")
         said = subprocess.run([harness.executable, "--version"], text=True, stdout=subprocess.PIPE, check=True).stdout
         self.assertIn(re.search(r'appVersion: "(.*)"', chart).group(1), said)
+
+
+class GoPrograms(unittest.TestCase):
+    """tests/chart/get-go-program, with a go that fetches nothing."""
+
+    def get(self, what_go_says):
+        with tempfile.TemporaryDirectory() as folder:
+            go = Path(folder) / "go"
+            go.write_text(f"#!/bin/sh\ntest $1 != get || {{ echo '{what_go_says}'; exit 1; }}\n", encoding="utf-8")
+            go.chmod(0o755)
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "XDG_CACHE_HOME": folder}
+            return subprocess.run([CHART.parents[2] / "tests/chart/get-go-program", "helm"], env=environment, check=False,
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_what_is_not_what_its_checksum_says_is_a_failure(self):
+        done = self.get("verifying helm.sh/helm/v3@v3.22.0: checksum mismatch")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is not what its checksum says", done.stderr)
+
+    def test_a_proxy_that_does_not_answer_is_none(self):
+        done = self.get("dial tcp: connection refused")
+        self.assertEqual(done.returncode, 77)
+        self.assertIn("cannot fetch", done.stderr)
 
 
 if __name__ == "__main__":

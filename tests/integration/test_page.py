@@ -1,85 +1,18 @@
-"""The page of metrics-port in a real Chromium. WEIR_SCREENSHOTS names a folder for pictures of it."""
+"""The page of metrics-port in a real Chromium: what it shows, to whom, and what it changes."""
 
-import contextlib
 import os
 import re
 import shlex
-import threading
 import time
-import unittest
 from pathlib import Path
 
-import browser
 import harness
+from page_fixture import PageTest
 
-SCREENSHOTS = os.environ.get("WEIR_SCREENSHOTS", "")
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=document.title='owned'>"
 
 
-@unittest.skipUnless(browser.at_hand(), "chromium is not installed (Debian: chromium, chromium-driver)")
-class Page(harness.ServerTest):
-    def setUp(self):
-        super().setUp()
-        self.http_port = harness.free_port()
-        self.browser = None
-
-    def tearDown(self):
-        if self.browser is not None:
-            self.browser.close()
-        super().tearDown()
-
-    def start(self, *options, **named):
-        named.setdefault("storage", "rocksdb")
-        self.weir = self.server(*options, metrics_port=self.http_port, **named).start()
-        return self.weir
-
-    def browse(self, path="/", host="127.0.0.1"):
-        self.browser = browser.Browser(self.path("chromedriver.log"))
-        self.browser.size(1280, 1000)
-        self.browser.open(f"http://{host}:{self.http_port}{path}")
-        return self.browser
-
-    def shows(self, selector, words):
-        """Answers after how many seconds."""
-        begin = time.monotonic()
-        try:
-            harness.wait_until(lambda: words in self.browser.text(selector), "it is shown")
-        except AssertionError:
-            self.fail(f"{selector} shows {self.browser.text(selector)!r}, not {words!r}; "
-                      f"{self.browser.complaints()}")
-        return time.monotonic() - begin
-
-    def picture(self, name):
-        if SCREENSHOTS:
-            os.makedirs(SCREENSHOTS, exist_ok=True)
-            self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
-
-    @contextlib.contextmanager
-    def load(self, *commands, every_s=0.002):
-        """Sends the commands again and again meanwhile."""
-        stop = threading.Event()
-
-        def send():
-            with self.weir.connect() as client:
-                while not stop.is_set():
-                    for command in commands:
-                        client.call(*command)
-                    stop.wait(every_s)
-
-        thread = threading.Thread(target=send)
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-
-    def log_in(self, user, password):
-        self.browser.click("#login-open")
-        self.browser.type("#login-user", user)
-        self.browser.type("#login-password", password)
-        self.browser.click("#login-go")
-
+class Page(PageTest):
     def test_an_empty_server(self):
         self.start()
         self.browse()
@@ -87,8 +20,13 @@ class Page(harness.ServerTest):
         self.shows("#tiles", "verdicts a second")
         self.shows("#top", "Nothing was counted")
         self.shows("#slowlog", "No command was slow.")
-        self.shows("#policies", "There is no such policy.")
-        self.shows("#client-list", "http")
+        self.shows("#policies", "There is no policy yet.")
+        self.shows("#client-list", "Nobody beside this page")
+        tile = "[...document.querySelectorAll('.tile')].find((each) => each.innerText.includes('clients'))"
+        self.assertEqual(self.browser.run(f"return {tile}.querySelector('b').innerText"), "0", "the page is no client")
+        with self.weir.connect() as client:
+            client.call("PING")
+            self.shows("#client-list", "ping")
         self.picture("empty")
         self.assertEqual(self.browser.complaints(), [])
 
@@ -96,6 +34,7 @@ class Page(harness.ServerTest):
         weir = self.start("--slowlog-log-slower-than", "0")
         weir.call("RL.POLICY", "SET", "api", "100/1s", "FIXED", "100000", "ALIGN", "DAY")
         weir.call("RL.POLICY", "SET", "trial", "5/1m", "SHADOW")
+        weir.call("RL.POLICY", "SET", "checkout:customers:europe", "50/1s")
         page = self.browse()
         with self.load(("RL.TAKE", "user:1", "POLICY", "api"), ("CL.THROTTLE", "user:2", 20, 30, 60),
                        ("RL.TAKE", "user:3", "POLICY", "trial")):
@@ -136,6 +75,7 @@ class Page(harness.ServerTest):
         os.rename(weir.data, weir.data + "-gone")
         self.shows("#state", "no writes")
         self.shows("#banner", "the store has failed")
+        self.shows("#banner", "Look whether the directory")
         self.shows("#storage", "has failed")
         self.picture("failed")
 
@@ -146,8 +86,12 @@ class Page(harness.ServerTest):
         weir.send_signal(9)
         weir.wait()
         self.shows("#banner", "weir does not answer")
+        self.shows("#banner", "Its last answer was at")
+        self.assertIn("away", self.browser.run("return document.body.className"))
         weir.start()
         self.shows("#state", "serves writes")
+        self.assertEqual(self.browser.text("#banner"), "")
+        self.assertEqual(self.browser.run("return document.body.className"), "")
 
     def test_a_key_and_the_curve_that_its_limits_predict(self):
         weir = self.start()
@@ -172,6 +116,51 @@ class Page(harness.ServerTest):
         self.assertIsNotNone(before)
         weir.call("RL.RESET", "user:42")
         self.shows("#key-view", "There is no such key")
+        self.assertEqual(page.complaints(), [])
+
+    # What weir tells of a day whose last three hours were a storm, in the place of what it has to tell.
+    A_DAY = """
+        const whole = window.fetch, end = Math.floor(Date.now() / 1000) - 5;
+        const rows = Array.from({length: 1440}, (_, i) =>
+          [end - 60 * (1439 - i), 100, i < 1260 ? 1 : 900, 0, 0, 2e-6, 3e-4, 1e-3, null]);
+        window.fetch = (path, options) => (!String(path).startsWith("/history") ? whole(path, options)
+          : Promise.resolve(new Response(JSON.stringify({every_s: 60,
+            names: ["allowed", "denied", "shadow", "errors", "p50", "p99", "turn", "commit"], rows: rows.splice(0)}))))
+    """
+
+    def axis(self, chart, kind):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0])].map((each) => "
+                                "[each.textContent, Number(each.getAttribute(arguments[1]))])",
+                                f"{chart} text{kind}", "x" if kind == ".time" else "y")
+
+    def test_charts_show_the_day_before_by_the_clock(self):
+        self.start()
+        page = self.browse()
+        self.shows("#state", "serves writes")
+        page.run(self.A_DAY)
+        page.choose("#span", "1440")
+        longest = "return document.querySelector('#chart-verdicts .curve.denied').getAttribute('d').length"
+        harness.wait_until(lambda: page.run(longest) > 10_000, "the day is drawn")
+        self.picture("day-light")
+        times = [said for said, _ in self.axis("#chart-verdicts", ".time")]
+        self.assertGreaterEqual(len(times), 4)
+        for said in times:
+            self.assertRegex(said, r"^[0-2]\d:00$")
+        marks = self.axis("#chart-latency", ":not(.time)")
+        self.assertEqual([said for said, _ in marks][:4], ["1 us", "10 us", "100 us", "1 ms"])
+        steps = [one[1] - other[1] for one, other in zip(marks, marks[1:])]
+        self.assertAlmostEqual(max(steps), min(steps), delta=0.2, msg="a power of ten is as high as another")
+        page.choose("#span", "60")
+        harness.wait_until(lambda: 500 < page.run(longest) < 2000, "an hour is drawn")
+        self.assertRegex(self.axis("#chart-verdicts", ".time")[0][0], r"^[0-2]\d:[0-5][05]$")
+        page.choose("#span", "10")
+        harness.wait_until(lambda: page.run(longest) < 500, "ten minutes are drawn")
+        styles = page.run("return ['allowed', 'denied', 'shadowed', 'sampled'].map((kind) => getComputedStyle("
+                          "document.querySelector('#chart-verdicts .legend .' + kind)).strokeDasharray)")
+        self.assertEqual(len(set(styles)), 4, "lines differ without their colours")
+        page.theme("dark")
+        page.choose("#span", "360")
+        self.picture("six-hours-dark")
         self.assertEqual(page.complaints(), [])
 
     def test_names_are_text(self):

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/http/conversation.h"
+#include "server/http/grpc/conversation.h"
 #include "server/net/connection.h"
 #include "tests/server/fake_server.h"
 #include "tests/server/structured_fields.h"
@@ -132,6 +133,17 @@ class OneConnection : private ConnectionOwner {
     if (!closed) connection = static_cast<Connection*>(session->transport());
   }
 
+  // The same for one that speaks gRPC.
+  void open_grpc() {
+    Peer peer = FakeServer::local_peer();
+    peer.type = ConnectionType::kGrpc;
+    session = server->connect(std::move(peer)).value();
+    closed = false;
+    Connection::open(std::make_unique<ScriptedStream>(&stream), session, this, &watcher,
+                     std::make_unique<grpc::Conversation>(&*server, session, &callers));
+    if (!closed) connection = static_cast<Connection*>(session->transport());
+  }
+
   // The descriptor becomes ready, and the turn goes on to its end. Whatever a test looks at in the
   // answers, a strict parser takes their fields.
   void ready(Interest can) {
@@ -160,6 +172,7 @@ class OneConnection : private ConnectionOwner {
   size_t received_bytes = 0;  // of which the owner was told
   FakeServer server;
   http::Clients clients{&*server, http::of_requests(&*server)};
+  http::Clients callers{&*server, http::of_calls(&*server)};
   bool loopback = true;
   StreamScript stream;
   FakeWatcher watcher;

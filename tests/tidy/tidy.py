@@ -62,6 +62,7 @@ QUARANTINE = [
     ("RocksDB", r"rocksdb/", r"storage/rocks/"),
     ("libpq", r"(postgresql/)?(libpq|postgres_ext)", r"storage/shared_logs/postgres/"),
     ("cnats", r"nats/", r"storage/shared_logs/nats/(link\.cc|(encryption|refusals)\.(h|cc)|words\.h)$"),
+    ("nghttp2", r"nghttp2/", r"server/http/grpc/http2\.cc$"),
     ("Lua", r"(lua[^/]*/)?(lua|luajit|lualib|lauxlib)\.hp*$", r"server/script/"),
     ("spdlog", r"spdlog/", r"server/os/log\.cc$"),
     ("GoogleTest", r"g(test|mock)/", r"(?!)"),

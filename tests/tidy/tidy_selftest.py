@@ -102,6 +102,7 @@ FAULTS = [
     ("storage/store/store.cc", "# include <rocksdb/db.h>\n", "RocksDB is not included here"),
     ("storage/shared_logs/b.cc", "#include <libpq-fe.h>\n", "libpq is not included here"),
     ("storage/shared_logs/nats/b.cc", "#include <nats/nats.h>\n", "cnats is not included here"),
+    ("server/http/b.cc", "#include <nghttp2/nghttp2.h>\n", "nghttp2 is not included here"),
     ("storage/shared_logs/b.cc", "clock_gettime(CLOCK_BOOTTIME, &now);\n", "time and randomness"),
     ("server/script/lua/b.cc", '#include "server/script/libraries/a.h"\n',
      "server/script/lua/ must not include server/script/libraries/"),

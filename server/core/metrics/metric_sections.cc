@@ -15,12 +15,15 @@ void write_clients_section(Server& server, MetricWriter& out) {
   size_t input_max = 0;
   size_t output_max = 0;
   size_t paused = 0;
+  size_t watching = 0;
   for (const auto& [id, session] : server.sessions().all()) {
     if (session->hold() == Hold::kPause) ++paused;
+    if (is_for_metrics(session->client().peer().type)) ++watching;
     input_max = std::max(input_max, session->input().size());
     output_max = std::max(output_max, session->replies().unsent_bytes());
   }
   out.gauge({"connected_clients", "Clients that are connected."}, server.sessions().all().size());
+  out.gauge({"metrics_clients", "Clients of metrics-port: its page, and who scrapes."}, watching);
   out.absent({"cluster_connections"});
   out.gauge({"maxclients", "Clients that may be connected."}, server.config().maxclients);
   out.gauge({"client_recent_max_input_buffer", "Bytes of the longest unread request.", kByteMetric},

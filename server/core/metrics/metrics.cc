@@ -6,6 +6,7 @@
 
 #include "algorithms/algorithm.h"
 #include "server/core/metrics/metric_sections.h"
+#include "server/core/run/minute_totals.h"
 #include "server/core/run/server.h"
 
 namespace weir::server {
@@ -132,18 +133,6 @@ void write_databases(Server& server, MetricWriter& out) {
       out.gauge({"keys", "Keys of the database."}, keys);
     });
   }
-}
-
-// The durations of all commands that ask a limiter, of those calls that were timed.
-DurationHistogram decision_durations(const Executor& executor) {
-  DurationHistogram all;
-  const CommandTable& table = executor.table();
-  for (size_t i = 0; i < table.count(); ++i) {
-    const Command& command = *table.row(i);
-    const auto& durations = executor.metrics(command).durations;
-    if (durations != nullptr && command.group == "ratelimit") all.add(*durations);
-  }
-  return all;
 }
 
 void write_histograms(Server& server, MetricWriter& out) {

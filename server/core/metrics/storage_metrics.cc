@@ -131,6 +131,14 @@ void write_weir_section(Server& server, MetricWriter& out) {
               server.report().stats.http_failed);
   out.counter({"gate_errors", "Questions to the gate that got no verdict."},
               server.report().stats.gate_errors);
+  out.counter({"grpc_requests", "Calls of grpc-port and grpc-tls-port."},
+              server.report().stats.grpc_requests);
+  out.counter({"grpc_requests_failed", "Those of them answered another status than OK."},
+              server.report().stats.grpc_failed);
+  out.counter({"rls_over_limit", "Requests of Envoy's rate limit service answered OVER_LIMIT."},
+              server.report().stats.rls_over_limit);
+  out.counter({"rls_descriptors_unruled", "Descriptors let through because no rule is for them."},
+              server.report().stats.rls_unruled);
   const TlsMetrics& tls = server.sessions().tls().metrics;
   out.counter({"tls_handshakes", "Handshakes of TLS that have succeeded."}, tls.handshakes);
   out.counter({"tls_handshakes_resumed", "Those of them that resumed a session."}, tls.resumed);

@@ -63,6 +63,10 @@ std::string_view way_of(ConnectionType type) {
       return "page";
     case ConnectionType::kMetricsTls:
       return "page-tls";
+    case ConnectionType::kGrpc:
+      return "grpc";
+    case ConnectionType::kGrpcTls:
+      return "grpc-tls";
   }
   return "?";
 }

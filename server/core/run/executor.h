@@ -53,6 +53,8 @@ class Executor {
   const CommandTable& table() const { return *needs_.commands; }
   // What is told of those that change settings.
   AuditTrail& audit_trail() { return audit_trail_; }
+  // Answers the row that a request means, as the table does; null: there is none.
+  const Command* resolve(Args args);
   // Which requests are this server's, and whose the others are.
   Cluster& cluster() { return *cluster_; }
   // Tells whether a command has begun and not ended.
@@ -85,7 +87,6 @@ class Executor {
   void audit(const Call& call, size_t reply_begin);
   void signal_keys(const Session& session, const Command& command, Args args);
   Within within() const;
-  const Command* resolve(Args args);
   CommandMetrics& metrics_of(const Command& command);
   // Those of a command that is about to be counted; inside another they can be taken back.
   CommandMetrics& counted_metrics(const Command& command);

@@ -1,4 +1,7 @@
 // Reads the file of policies (policies-file) at the start, on SIGHUP and for RL.POLICY RELOAD.
+//
+// Policies are records; the rules for descriptors are this process' alone, so that a command that
+// is taken back after it has read the file leaves the rules of the file.
 #pragma once
 
 #include <functional>
@@ -7,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/command/audit.h"
 #include "server/limiter/policy/policies_file.h"
 #include "server/os/reloaded.h"
 
@@ -36,11 +40,20 @@ struct PoliciesReload {
   std::function<Result<void, std::string>(std::string_view policy)> may_reach = {};
 };
 
+// What reading the file changes.
+struct PoliciesDiff {
+  std::vector<PolicyEdit> policies;
+  std::vector<std::string> rules = {};  // lines, each after "- " or "+ "
+};
+
 // Reads the file and answers what it changes. Fails, and changes nothing, with a whole error line:
 // there is no such option, the file cannot be read, lines of it are wrong, there would be too many,
 // or the user may not reach what would change.
-Result<std::vector<PolicyEdit>, std::string> reload_policies(const PoliciesNeeds& needs,
-                                                             const PoliciesReload& how);
+Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
+                                                  const PoliciesReload& how);
+
+// Answers what the audit is told of it: a rule's change is one of "rls".
+std::vector<AuditChange> changes_of(const PoliciesDiff& diff);
 
 // Applies the file, if the option is set, in a command of its own between turns. Nobody has asked
 // for what it changes, so the audit is told of that here.

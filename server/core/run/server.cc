@@ -9,6 +9,7 @@
 #include "server/config/memory_share.h"
 #include "server/core/disk/stored_meaning.h"
 #include "server/core/run/cluster.h"
+#include "server/core/run/minute_totals.h"
 #include "server/core/run/policies_reload.h"
 #include "server/os/log.h"
 #include "server/os/memory_limit.h"
@@ -362,6 +363,7 @@ void Server::tick() {
   look_at_files();
   executor_.audit_trail().tick();
   report_.sample_rates();
+  end_minute_if_due(clock_, limiters_.verdicts, executor_, &report_);
   size_t& peak = report_.stats.working_set_bytes_max;
   peak = std::max(peak, keys_.metrics().bytes);
   report_.end_phase("tick", clock_.steady_ns());

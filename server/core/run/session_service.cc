@@ -2,6 +2,7 @@
 
 #include "server/acl/acl.h"
 #include "server/command/command_errors.h"
+#include "server/command/command_facts.h"
 #include "server/os/log.h"
 
 namespace weir::server {
@@ -45,6 +46,20 @@ Hold SessionService::hold_for(const Session& session, Args args) const {
   if (needs_.sessions->holds().pauses(session, *command, *needs_.host, args)) return Hold::kPause;
   const uint32_t flags = command->flags | session.transaction().flags();
   return owes && (flags & (kWrites | kMayReplicate)) != 0 ? Hold::kWriteBack : Hold::kNone;
+}
+
+// The keys are at the places that the row tells, save those that options name.
+void SessionService::expect(const Session& session, Args args) {
+  const Command* command = sought_.full() ? nullptr : needs_.executor->resolve(args);
+  if (command == nullptr || !has_keys(*command)) return;
+  const int database = session.client().database();
+  each_placed_key(*command, args, [&](size_t at) { sought_.add(database, args[at]); });
+}
+
+void SessionService::expect_first(const Session& session, std::string_view bytes) {
+  const bool begins_a_request = session.input().empty() && !session.closing();
+  if (!begins_a_request || is_busy()) return;
+  if (requests_ahead_.fill(bytes, {}, 1) > 0) expect(session, requests_ahead_.args(0));
 }
 
 Ran SessionService::execute(Session& session, Args args) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "server/command/command.h"
 #include "server/core/clients/messages.h"
@@ -12,7 +13,9 @@
 #include "server/core/run/scripting.h"
 #include "server/os/clock.h"
 #include "server/report/report.h"
+#include "server/session/requests_ahead.h"
 #include "server/session/session_host.h"
+#include "storage/keyspace/sought_keys.h"
 
 namespace weir::server {
 
@@ -36,7 +39,7 @@ class SessionService final : public SessionHost {
     const Scripting* scripting;
   };
   explicit SessionService(const Needs& needs)
-      : SessionHost(needs.config, &needs.host->work()), needs_(needs) {}
+      : SessionHost(needs.config, &needs.host->work()), needs_(needs), sought_(needs.keys) {}
 
   // Looks again whether anything may keep requests from running. The server calls it when something
   // has changed that hold_for() and turn_is_full() look at.
@@ -48,6 +51,10 @@ class SessionService final : public SessionHost {
   Hold hold_for(const Session& session, Args args) const override;
   bool turn_is_full() const override;
   uint64_t slice_end() const override;
+  RequestsAhead* requests_ahead() override { return is_busy() ? nullptr : &requests_ahead_; }
+  void expect(const Session& session, Args args) override;
+  void expect_first(const Session& session, std::string_view bytes) override;
+  void fetch_expected() override { (void)sought_.fetch(); }
   Ran execute(Session& session, Args args) override;
   void deliver_messages() override;
   void count_client_bytes(Session& session, int64_t change) override;
@@ -60,6 +67,8 @@ class SessionService final : public SessionHost {
   bool is_busy() const;
 
   Needs needs_;
+  RequestsAhead requests_ahead_;
+  storage::SoughtKeys sought_;
 };
 
 }  // namespace weir::server

@@ -42,13 +42,21 @@ export async function ask(commands) {
   return JSON.parse(body).replies;
 }
 
-// Answers why weir takes no writes; "" if it does.
+async function probe(path) {
+  const answer = await fetch(path, {cache: "no-store", signal: AbortSignal.timeout(10000)});
+  return answer.ok ? "" : (await answer.text()).trim();
+}
+
+// Answers whether weir is a standby of its shard, and why it is not ready: for commands that write
+// or, as a standby, to take over. `unready` is "" if it is.
 export async function readiness() {
-  for (const path of ["/serves", "/readyz"]) {
-    const answer = await fetch(path, {cache: "no-store", signal: AbortSignal.timeout(10000)});
-    if (!answer.ok) return (await answer.text()).trim();
-  }
-  return "";
+  const [unserving, unready] = await Promise.all([probe("/serves"), probe("/readyz")]);
+  return {standby: unserving !== "", unready};
+}
+
+// What weir has kept, minute by minute, after that instant of Unix time.
+export async function minutesAfter(seconds) {
+  return JSON.parse(await send(`/history?after=${seconds}`, {headers: authorization()}));
 }
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;

@@ -24,21 +24,32 @@ export const show = (id, ...children) => $(id).replaceChildren(...children.flat(
 
 // Replaces an element's children, unless they would be the same: what a person has marked or is
 // about to press stays where it is.
-export function update(id, ...children) {
-  const now = $(id).childNodes;
-  const fresh = children.flat(Infinity).filter((child) => child !== null);
+export function update(place, ...children) {
+  const element = typeof place === "string" ? $(place) : place;
+  const now = element.childNodes;
+  const fresh = children.flat(Infinity).filter((child) => child !== null && child !== undefined);
   if (now.length === fresh.length && fresh.every((child, i) => now[i].isEqualNode(child))) return;
-  $(id).replaceChildren(...fresh);
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  element.replaceChildren(...fresh);
+  // Who goes through a table by keyboard stays at the same name, wherever that has gone.
+  if (focused !== null) [...element.querySelectorAll(focused.tagName)]
+    .find((each) => each.textContent === focused.textContent)?.focus({preventScroll: true});
 }
+
+// A name that may be broken after what separates its words, and elsewhere only where it must.
+export const name = (words) => h("span", {class: "name"},
+  words.split(/(?<=[:/._-])/).map((part, i) => (i === 0 ? part : [h("wbr"), part])));
 
 // Rows of cells; a cell is text, an element, or {number: text}.
 export function table(heads, rows, empty) {
   if (rows.length === 0) return h("p", {class: "soft"}, empty);
-  const cell = (tag, content) => content !== null && typeof content === "object" && "number" in content
-    ? h(tag, {class: "number"}, content.number) : h(tag, {}, content);
+  const isNumber = (content) => content !== null && typeof content === "object" && "number" in content;
+  const cell = (tag, content, head) => isNumber(content)
+    ? h(tag, {class: "number", "data-head": head}, content.number) : h(tag, {"data-head": head}, content);
+  const said = (head) => (isNumber(head) ? head.number : head);
   return h("div", {class: "scroll"}, h("table", {},
     h("thead", {}, h("tr", {}, heads.map((head) => cell("th", head)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each) => cell("td", each)))))));
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((each, i) => cell("td", each, said(heads[i]))))))));
 }
 
 export const facts = (pairs) => pairs.flatMap(([name, value, mood]) =>

@@ -19,6 +19,7 @@ export function bytes(value) {
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "-";
   if (seconds === 0) return "0 s";
+  if (seconds < 0) return `-${duration(-seconds)}`;
   if (seconds < 1e-3) return `${number.format(seconds * 1e6)} us`;
   if (seconds < 1) return `${number.format(seconds * 1e3)} ms`;
   if (seconds < 120) return `${number.format(seconds)} s`;

@@ -1,4 +1,5 @@
-// What the metrics were, sample by sample, and what they were a second in between.
+// What the metrics were, sample by sample, and what they were a second in between; and what weir
+// itself has kept, minute by minute, of the time before.
 
 const SAMPLES_MAX = 300;  // ten minutes
 const samples = [];       // {at (ms), metrics}
@@ -12,10 +13,37 @@ export const value = (metrics, name, labels = {}) => {
   return sum;
 };
 
-// The points of the charts: {at, allowed, denied, shadow, p50, p99, turn, commit}, NaN where nothing is
+// The points of the charts: {at, allowed, denied, shadow, errors, p50, p99, turn, commit}, NaN where nothing is
 // known.
 const points = [];
 export const history = () => points;
+
+const MINUTES_MAX = 1440;
+const MINUTE_MS = 60000;
+const minutes = [];       // points of weir's, each in the middle of its minute, and {endS}
+export const lastMinute = () => minutes.at(-1)?.endS ?? 0;
+
+// What GET /history answers.
+export function addMinutes({names, rows}) {
+  for (const [endS, ...values] of rows) {
+    const point = {at: endS * 1000 - MINUTE_MS / 2, endS};
+    names.forEach((name, i) => { point[name] = values[i] ?? NaN; });
+    minutes.push(point);
+  }
+  minutes.splice(0, Math.max(0, minutes.length - MINUTES_MAX));
+}
+
+// The points of the last `spanMs`: the page's own where the time is short, weir's where nobody looked
+// or the time is long.
+export function pointsOf(spanMs) {
+  const begin = Date.now() - spanMs;
+  const last = minutes.at(-1)?.at ?? 0;
+  const isShort = spanMs <= SAMPLES_MAX * 2000;
+  const own = points.filter((each) => each.at >= begin && (isShort || each.at > last));
+  const seen = (at) => isShort && own.some((each) => Math.abs(each.at - at) < MINUTE_MS / 2);
+  const kept = minutes.filter((each) => each.at >= begin && !seen(each.at));
+  return [...kept, ...own].sort((one, other) => one.at - other.at);
+}
 
 export function add(metrics) {
   const sample = {at: Date.now(), metrics};
@@ -28,6 +56,7 @@ export function add(metrics) {
     allowed: rate("weir_verdicts_total", {outcome: "allowed"}),
     denied: rate("weir_verdicts_total", {outcome: "denied"}),
     shadow: rate("weir_verdicts_total", {outcome: "shadow_denied"}),
+    errors: rate("weir_error_count_total") || 0,
     p50: quantile("weir_decision_duration_seconds", 0.5),
     p99: quantile("weir_decision_duration_seconds", 0.99),
     turn: quantile("weir_turn_duration_seconds", 0.99),
@@ -51,7 +80,8 @@ export function rate(name, labels = {}) {
   return whole / ((now.at - before.at) / 1000);
 }
 
-// The bound of a histogram's bucket below which so large a share of the last two seconds' samples is.
+// Below which so large a share of the last two seconds' samples is. A histogram knows how many lie
+// between two of its bounds; they are taken to lie there evenly, on a scale of powers.
 function quantile(name, share) {
   if (samples.length < 2) return NaN;
   const [before, now] = samples;
@@ -69,6 +99,9 @@ function quantile(name, share) {
   grown.sort((one, other) => one.bound - other.bound);
   const total = grown.at(-1)?.count ?? 0;
   if (total <= 0) return NaN;
-  const found = grown.find((each) => each.count >= share * total);
-  return found.bound === Infinity ? NaN : found.bound;
+  const i = grown.findIndex((each) => each.count >= share * total);
+  const {bound, count} = grown[i];
+  if (bound === Infinity) return NaN;
+  const under = grown[i - 1] ?? {bound: bound / 2, count: 0};
+  return under.bound * (bound / under.bound) ** ((share * total - under.count) / (count - under.count));
 }

@@ -1,7 +1,7 @@
 // One key: its limits in words, its buckets now, and what was seen of them since it was opened.
 import {$, h, show} from "./dom.js";
 import {ask} from "./api.js";
-import {bucket, remaining, widthOf} from "./charts.js";
+import {bucket, remaining, stroke, widthOf} from "./charts.js";
 import {count, duration, text, typed} from "./format.js";
 import {explain, predict} from "./limits.js";
 
@@ -84,8 +84,8 @@ function drawn(limit, seen, at) {
       h("p", {class: "soft"}, explain(limit.parameters, limit.limit)),
       h("p", {}, limit.reset_after_ms > 0 ? `Full again in ${duration(limit.reset_after_ms / 1000)} if nobody takes.` : "It is full."),
       h("figure", {}, remaining(width, seen.samples, curves, limit.limit, end, `what is left of ${limit.parameters}`)),
-      h("div", {class: "legend"}, h("span", {}, h("i", {class: "sampled"}), "seen"),
-        h("span", {}, h("i", {class: "predicted"}), "predicted, from the opening and from now"))));
+      h("div", {class: "legend"}, h("span", {}, stroke("curve sampled seen"), "seen"),
+        h("span", {}, stroke("predicted"), "predicted, from the opening and from now"))));
 }
 
 export function begin(database) {

@@ -1,6 +1,6 @@
 // The policies: a table, and a dialog with one's limits, its history and, for who has logged in, a
 // change of it, which is shown before it is made.
-import {$, h, show, table, update} from "./dom.js";
+import {$, h, name as broken, show, table, update} from "./dom.js";
 import {ask, loggedIn} from "./api.js";
 import {count, instant, text} from "./format.js";
 import {latest, rate} from "./history.js";
@@ -44,12 +44,14 @@ export async function draw(mayAsk) {
   $("policy-new").hidden = !loggedIn();
   const listed = names === null ? counted() : shown();
   const rows = listed.map((name) => [
-    names === null ? text(name) : h("button", {class: "link", type: "button", click: () => open(name)}, text(name)),
+    names === null ? broken(text(name)) : h("button", {class: "link", type: "button", click: () => open(name)}, broken(text(name))),
     h("code", {}, known.get(text(name))?.limits ?? ""),
     rateOf(name, "allowed"), rateOf(name, "denied"), rateOf(name, "shadow_denied")]);
   const all = names === null ? rows.length : names.filter(named).length;
   update("policies", table(["name", "limits", {number: "allowed/s"}, {number: "denied/s"}, {number: "in shadow/s"}],
-    rows, names === null ? "No policy has been asked yet, or you may not see them." : "There is no such policy."),
+    rows, names === null ? "No policy has been asked yet, or you may not see them."
+      : names.length === 0 ? "There is no policy yet. RL.POLICY SET makes one, as does the button above for who has logged in."
+      : "There is no such policy."),
   all > rows.length ? h("p", {class: "soft"}, `${all - rows.length} more; the filter narrows them.`) : null);
 }
 
@@ -75,7 +77,15 @@ export function difference(before, after) {
 
 const written = (policy) => (policy === null ? "" : `${policy.limits} ONCHANGE ${policy.onchange}`);
 
-async function open(name) {
+// The words of a former version, which leave out the mode that is the rule.
+const whole = (words) => (/ ONCHANGE \w+$/i.test(words) ? words : `${words} ONCHANGE USED`);
+
+// A policy's words, as they are in shadow.
+export const inShadow = (policy) =>
+  written({...policy, limits: `${policy.limits.replace(/ (SHADOW|PERCENT \d+)$/, "")} SHADOW`});
+
+// Shows a policy and, where `proposed` has the words of another version, what that would change.
+export async function open(name, proposed = null) {
   show("policy-title", text(name));
   show("policy-body", h("p", {class: "soft"}, "loading"));
   $("policy").showModal();
@@ -88,12 +98,24 @@ async function open(name) {
       stats.error ? null : h("p", {class: "soft"}, `Since the start: ${count(stats.granted)} allowed, ${count(stats.denied)} denied, ${count(stats.shadow_denied)} denied in shadow.`),
       h("h3", {}, "History"),
       history.error ? h("p", {class: "bad"}, history.error)
-        : table(["when", "who", "what it was before"], history.map((each) => [instant(each.time_ms), text(each.user),
-          h("code", {}, each.before === null ? "nothing" : text(each.before))]), "It has never been changed."),
+        : table(["when", "who", "what it was before", "go back"], history.map((each) => [instant(each.time_ms), text(each.user),
+          h("code", {}, each.before === null ? "nothing" : text(each.before)),
+          loggedIn() && each.before !== null && whole(text(each.before)) !== written(policy)
+            ? h("button", {type: "button", click: () => propose(text(each.before))}, "Go back to it") : ""]),
+        "It has never been changed."),
       ...editor(name, policy));
+    if (proposed !== null) propose(proposed);
   } catch (error) {
     show("policy-body", h("p", {class: "bad"}, error.message));
   }
+}
+
+// Puts the words into the editor and shows what they would change.
+function propose(words) {
+  $("policy-words").value = whole(words);
+  $("policy-review").click();
+  $("policy-outcome").scrollIntoView({block: "end"});
+  $("policy-apply")?.focus();
 }
 
 function create() {
@@ -112,7 +134,7 @@ function editor(name, before) {
   const named = () => (typeof name === "function" ? name() : name);
   const review = () => {
     const change = difference(words(written(before)), words(field.value));
-    const apply = h("button", {id: "policy-apply", type: "button",
+    const apply = h("button", {id: "policy-apply", class: "primary", type: "button",
       click: () => perform(named(), before, ["SET", named(), ...words(field.value)], outcome)}, "Apply");
     outcome.replaceChildren(
       h("div", {class: "diff", id: "policy-diff"}, change.map(([kind, word]) =>
@@ -122,10 +144,10 @@ function editor(name, before) {
   const remove = () => outcome.replaceChildren(
     h("div", {class: "diff", id: "policy-diff"}, h("del", {}, `- ${text(named())} ${written(before)}`)),
     h("p", {}, "Requests that name it will be errors, and its overrides are deleted."),
-    h("button", {id: "policy-apply", type: "button",
+    h("button", {id: "policy-apply", class: "danger", type: "button",
       click: () => perform(named(), before, ["DEL", named()], outcome)}, "Delete it"));
   return [h("h3", {}, before === null ? "Limits" : "Change"), field,
-    h("menu", {}, before === null ? null : h("button", {type: "button", click: remove}, "Delete"),
+    h("menu", {}, before === null ? null : h("button", {class: "danger", type: "button", click: remove}, "Delete"),
       h("button", {id: "policy-review", type: "button", click: review}, "Review")), outcome];
 }
 

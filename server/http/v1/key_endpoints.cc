@@ -90,10 +90,16 @@ constexpr Member kEachMember = {
     .about =
         "For each key its policy, its limits, or both. Without it the policy or the limits "
         "spread over the keys: limit i is key i's."};
-constexpr Member kMtake[] = {kKeysMember,        kEachMember, kPolicyMember,   kLimitsMember,
-                             kCostMember,        kUptoMember, kShadowMember,   kForceMember,
-                             kTokenMember,       kHoldMember, kOnChangeMember, kFullMember,
-                             kAskedHeadersMember};
+constexpr Member kKeyCostsMember = {
+    .name = "keycosts",
+    .kind = MemberKind::kCosts,
+    .word = "KEYCOSTS",
+    .about =
+        "In place of `cost`: an array has one number for each key, of every limit of that key."};
+constexpr Member kMtake[] = {kKeysMember,  kEachMember,        kPolicyMember, kLimitsMember,
+                             kCostMember,  kKeyCostsMember,    kUptoMember,   kShadowMember,
+                             kForceMember, kTokenMember,       kHoldMember,   kOnChangeMember,
+                             kFullMember,  kAskedHeadersMember};
 
 // A connection waits as long as proxies let it, and not much longer: who comes again with the ID
 // has kept the place.

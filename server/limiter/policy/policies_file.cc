@@ -8,6 +8,8 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "server/config/config_words.h"
+#include "server/limiter/policy/descriptor_rule_lines.h"
+#include "server/limiter/policy/file_lines.h"
 #include "server/limiter/policy/policy_history.h"
 #include "server/limiter/policy/policy_words.h"
 #include "server/limiter/policy/request.h"
@@ -19,25 +21,6 @@ namespace {
 
 constexpr std::string_view kOwnedRecord = "policies-of-file";
 constexpr char kNamesFormat = 1;
-constexpr size_t kErrorsMax = 5;
-
-// Some wrong lines, one after the other.
-class Errors {
- public:
-  void add(std::string error) {
-    if (++count_ > kErrorsMax) return;
-    text_ += (text_.empty() ? "" : "; ") + std::move(error);
-  }
-  bool any() const { return count_ > 0; }
-  std::string text() const {
-    if (count_ <= kErrorsMax) return text_;
-    return text_ + "; and " + std::to_string(count_ - kErrorsMax) + " more";
-  }
-
- private:
-  std::string text_;
-  size_t count_ = 0;
-};
 
 std::string without_code(std::string error) {
   return error.starts_with("ERR ") ? error.substr(4) : error;
@@ -47,7 +30,8 @@ Result<PolicyLine, std::string> parse_line(std::string_view line, const algorith
   const auto words = split_words(line);
   if (!words) return "quotes are not closed, or not followed by a blank";
   if (!equals_ignoring_case((*words)[0], "policy")) {
-    return "expected 'policy name limits', got '" + algorithms::shown((*words)[0]) + "'";
+    return "expected 'policy name limits' or 'rls domain entries POLICY name', got '" +
+           algorithms::shown((*words)[0]) + "'";
   }
   if (words->size() < 3) return "policy takes a name and limits, UNLIMITED or BLOCKED";
   const std::string& name = (*words)[1];
@@ -88,6 +72,8 @@ void own(const std::vector<PolicyLine>& lines, storage::Keyspace& keys) {
   keys.put(&ref, storage::Type::kSystem, value, 0);
 }
 
+}  // namespace
+
 const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_view name) {
   const auto found = std::lower_bound(
       lines.begin(), lines.end(), name,
@@ -95,28 +81,23 @@ const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_vi
   return found != lines.end() && found->name == name ? &*found : nullptr;
 }
 
-}  // namespace
-
 Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view text,
                                                             const std::string& place,
                                                             const algorithms::Zones& zones,
                                                             int64_t most) {
   std::map<std::string, std::pair<int, Policy>> found;
-  Errors errors;
-  int number = 0;
-  while (!text.empty()) {
-    const size_t size = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, size));
-    text.remove_prefix(std::min(size + 1, text.size()));
-    ++number;
-    if (line.empty() || line.starts_with('#')) continue;
-    const std::string at = place + ":" + std::to_string(number) + ": ";
-    auto parsed = parse_line(line, zones);
+  LineErrors errors;
+  FileLines lines_of_file(text, place);
+  while (lines_of_file.next()) {
+    if (is_descriptor_rule(lines_of_file.line())) continue;
+    const std::string at = lines_of_file.at();
+    auto parsed = parse_line(lines_of_file.line(), zones);
     if (!parsed) {
       errors.add(at + parsed.error());
       continue;
     }
-    const auto [known, is_new] = found.try_emplace(parsed->name, number, std::move(parsed->policy));
+    const auto [known, is_new] =
+        found.try_emplace(parsed->name, lines_of_file.number(), std::move(parsed->policy));
     if (static_cast<int64_t>(found.size()) > most) {
       return at + "these are more policies than policies-max, which is " + std::to_string(most);
     }

@@ -4,6 +4,7 @@
 //     policy free 100/1m BURST 20
 //     policy "big customers" TOKENBUCKET 10000/1m SHADOW
 //
+// Lines that begin with `rls` are rules for descriptors (descriptor_rule_lines.h), and passed over.
 // Words are split and quoted as in weir.conf; blank lines and lines that begin with # say nothing.
 //
 // The file owns the policies that it names. Reading it makes them what it says, whatever was set by
@@ -41,6 +42,9 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
                                                             const std::string& place,
                                                             const algorithms::Zones& zones,
                                                             int64_t most);
+
+// Finds the line of a policy; null: there is none.
+const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_view name);
 
 // What reading does to a policy. As in RL.POLICY SET's words; "" where there is none.
 struct PolicyEdit {

@@ -27,21 +27,14 @@ struct WordRow {
   bool has_value;
 };
 constexpr WordRow kOptions[] = {
-    {kCostOption, "COST", true},
-    {kUptoOption, "UPTO", false},
-    {kShadowOption, "SHADOW", false},
-    {kForceOption, "FORCE", false},
-    {kIdOption, "ID", true},
-    {kTimeoutOption, "TIMEOUT", true},
-    {kMaxWaitOption, "MAXWAIT", true},
-    {kHoldOption, "HOLD", true},
-    {kFullOption, "FULL", false},
-    {kHeadersOption, "HEADERS", false},
-    {kLegacyOption, "LEGACY", false},
-    {kProblemOption, "PROBLEM", false},
-    {kPartitionOption, "PARTITION", false},
-    {kOnChangeOption, "ONCHANGE", true},
-    {kTraceOption, kTraceWord, true},
+    {kCostOption, "COST", true},         {kKeyCostsOption, "KEYCOSTS", true},
+    {kUptoOption, "UPTO", false},        {kShadowOption, "SHADOW", false},
+    {kForceOption, "FORCE", false},      {kIdOption, "ID", true},
+    {kTimeoutOption, "TIMEOUT", true},   {kMaxWaitOption, "MAXWAIT", true},
+    {kHoldOption, "HOLD", true},         {kFullOption, "FULL", false},
+    {kHeadersOption, "HEADERS", false},  {kLegacyOption, "LEGACY", false},
+    {kProblemOption, "PROBLEM", false},  {kPartitionOption, "PARTITION", false},
+    {kOnChangeOption, "ONCHANGE", true}, {kTraceOption, kTraceWord, true},
 };
 
 // Every limit of every key with every option; the words of ADAPTIVE, AS and EACH, and the options
@@ -76,8 +69,12 @@ class RequestReader {
     if (request_.force && (request_.upto || request_.shadow)) {
       return std::string("ERR syntax error: FORCE goes neither with UPTO nor with SHADOW");
     }
-    if (request_.upto && request_.costs.size() > 1) {
+    const bool has_key_costs = !request_.key_costs.empty();
+    if (request_.upto && (request_.costs.size() > 1 || has_key_costs)) {
       return std::string("ERR syntax error: UPTO takes one COST for all limits");
+    }
+    if (has_key_costs && (seen_ & kCostOption) != 0) {
+      return std::string("ERR syntax error: COST and KEYCOSTS exclude each other");
     }
     return request_;
   }
@@ -184,7 +181,8 @@ class RequestReader {
   }
 
   Done set_value(RequestOption option, std::string_view text) {
-    if (option == kCostOption) return set_costs(text);
+    if (option == kCostOption) return set_costs("COST", text, &request_.costs);
+    if (option == kKeyCostsOption) return set_costs("KEYCOSTS", text, &request_.key_costs);
     if (option == kIdOption) return set_id(text);
     if (option == kOnChangeOption) return set_on_change(text);
     if (option == kHoldOption) return set_hold(text);
@@ -234,10 +232,10 @@ class RequestReader {
     return {};
   }
 
-  Done set_costs(std::string_view text) {
-    auto costs = parse_costs("COST", text);
-    if (!costs) return costs.error();
-    request_.costs = std::move(*costs);
+  static Done set_costs(std::string_view name, std::string_view text, std::vector<int64_t>* costs) {
+    auto parsed = parse_costs(name, text);
+    if (!parsed) return parsed.error();
+    *costs = std::move(*parsed);
     return {};
   }
 
@@ -307,8 +305,8 @@ size_t LimiterRequest::heap_bytes() const {
     return weir::heap_bytes(asked.limits) + weir::heap_bytes(asked.names) +
            weir::heap_bytes(asked.policy);
   };
-  size_t bytes =
-      of(*this) + weir::heap_bytes(each) + weir::heap_bytes(costs) + weir::heap_bytes(id);
+  size_t bytes = of(*this) + weir::heap_bytes(each) + weir::heap_bytes(costs) +
+                 weir::heap_bytes(key_costs) + weir::heap_bytes(id);
   for (const AskedLimits& asked : each) bytes += of(asked);
   return bytes;
 }

@@ -1,8 +1,8 @@
 // The arguments of RL.* commands after the key: limits or a policy's name, then options.
 //
-//     limits [COST n[,n...]] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time] [MAXWAIT time]
-//     [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION] [ONCHANGE mode]
-//     [TRACEPARENT traceparent]
+//     limits [COST n[,n...] | KEYCOSTS n,n...] [UPTO] [SHADOW] [FORCE] [ID token] [TIMEOUT time]
+//     [MAXWAIT time] [HOLD duration] [FULL] [HEADERS] [LEGACY] [PROBLEM] [PARTITION]
+//     [ONCHANGE mode] [TRACEPARENT traceparent]
 //
 //     limits := limit | POLICY name, in any order; one policy at most
 //             | EACH limits [EACH limits ...]      of RL.MTAKE: those of each key
@@ -49,6 +49,7 @@ enum RequestOption : uint32_t {
   kProblemOption = 1 << 14,
   kPartitionOption = 1 << 15,
   kTraceOption = 1 << 16,
+  kKeyCostsOption = 1 << 17,  // of RL.MTAKE
 };
 inline constexpr uint32_t kAllHeaders =
     kHeadersOption | kLegacyOption | kProblemOption | kPartitionOption;
@@ -77,6 +78,7 @@ struct AskedLimits {
 struct LimiterRequest : AskedLimits {
   std::vector<AskedLimits> each;     // with EACH, one for each key; the request has no others then
   std::vector<int64_t> costs = {1};  // one cost for all limits, or one for each
+  std::vector<int64_t> key_costs;    // of RL.MTAKE: in place of those one for each key, or none
   bool upto = false;
   bool shadow = false;
   bool force = false;

@@ -31,6 +31,7 @@ constexpr Elsewhere kElsewhere[] = {
     {"HOLD", "RL.TAKE, RL.MTAKE and RL.ACQUIRE take HOLD"},
     {"BAN", "BAN is part of a limit: it stands among its options"},
     {"SLOW", "SLOW comes right after ADAPTIVE min..max"},
+    {"KEYCOSTS", "RL.MTAKE takes KEYCOSTS, one for each key"},
     {"FULL", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take FULL"},
     {"HEADERS", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take HEADERS"},
     {"LEGACY", "RL.TAKE, RL.PEEK, RL.ACQUIRE and RL.MTAKE take LEGACY"},

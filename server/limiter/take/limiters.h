@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "algorithms/gcra.h"
@@ -14,6 +15,7 @@
 #include "server/limiter/counts/top_windows.h"
 #include "server/limiter/counts/unique_ids.h"
 #include "server/limiter/counts/verdict_counts.h"
+#include "server/limiter/policy/descriptor_rules.h"
 #include "server/limiter/policy/policies.h"
 #include "server/limiter/policy/request_cache.h"
 #include "server/os/time_zones.h"
@@ -57,6 +59,7 @@ struct Limiters {
   Waiting& waiting;
   TimeZones zones;
   Policies policies;
+  std::shared_ptr<const DescriptorRules> descriptor_rules;  // null: no file of policies was read
   RequestCache requests{&zones.given()};
   UniqueIds versions;  // the versions of policies
   RandomIds ids;       // the ids of leases and bookings

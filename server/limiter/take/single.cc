@@ -191,7 +191,9 @@ std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::str
   size_t limits = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (!load_few(call, names[i], named[i], &keys[i])) return std::nullopt;
-    for (Guard& guard : keys[i].guards()) guard.cost = request.cost(limits++);
+    for (Guard& guard : keys[i].guards()) {
+      guard.cost = request.key_costs.empty() ? request.cost(limits++) : request.key_costs[i];
+    }
     all.push_back({.guards = keys[i].guards()});
   }
   const auto taken = algorithms::take_all(all, {.now_ns = call.now_ns, .wall = &call.wall()});

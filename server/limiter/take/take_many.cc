@@ -85,20 +85,29 @@ Result<Shares, std::string> shares_of(Call& call, Keys keys, const LimiterReques
   return shares;
 }
 
-// The costs count the limits of all keys, in order.
+// The costs count the limits of all keys, in order, or the keys.
 Result<void, std::string> check_shares(const LimiterRequest& request, const Shares& shares) {
+  if (!request.key_costs.empty()) {
+    if (request.key_costs.size() == shares.limits.size()) return {};
+    return "ERR KEYCOSTS must be one number for each of the " +
+           std::to_string(shares.limits.size()) + " keys, got " +
+           std::to_string(request.key_costs.size());
+  }
   size_t all = 0;
   for (const NamedLimits& share : shares.limits) all += share.limits.size();
   if (all == 0) return {};  // policies answer for all keys
   return check_fit(request, all);
 }
 
+// `first` of its limits among those of all keys.
 LimiterRequest request_of_key(const LimiterRequest& whole, const Shares& shares, size_t key,
                               size_t first) {
   LimiterRequest part;
   part.policy = shares.policies[key];
   const NamedLimits& share = shares.limits[key];
-  if (whole.costs.size() == 1 || has_fixed_answer(share)) {
+  if (!whole.key_costs.empty()) {
+    part.costs = {whole.key_costs[key]};
+  } else if (whole.costs.size() == 1 || has_fixed_answer(share)) {
     part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
   } else {
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);

@@ -24,6 +24,12 @@ TEST(ConfigFaults, NoPortAtAll) {
   EXPECT_THAT(faults(config), ElementsAre(HasSubstr("nothing to listen on")));
   config.http_port = 7080;
   EXPECT_THAT(faults(config), IsEmpty());
+  config.grpc_tls_port = std::exchange(config.http_port, 0);
+  EXPECT_THAT(faults(config), ElementsAre(HasSubstr("policies-file, which has its rules, is not")));
+  config.policies_file = "policies";
+  EXPECT_THAT(faults(config), IsEmpty());
+  config.grpc_port = config.metrics_port;
+  EXPECT_THAT(faults(config), ElementsAre("grpc-port and metrics-port are both 9121"));
 }
 
 TEST(ConfigFaults, EqualPorts) {

@@ -250,6 +250,21 @@ TEST_F(AuditTest, PoliciesThatAFileChangesAreToldWithoutAUser) {
   EXPECT_THAT(told(), Not(::testing::Contains(HasSubstr("audit: "))));
 }
 
+TEST_F(AuditTest, RulesThatAFileChangesAreTold) {
+  write("policies", "policy a 1/1s\nrls site user POLICY a\n");
+  call({"RL.POLICY", "RELOAD", "DIFF"});
+  EXPECT_THAT(told(), IsEmpty());
+  call({"RL.POLICY", "RELOAD"});
+  EXPECT_THAT(told(),
+              ElementsAre(HasSubstr("changed=a "),
+                          MatchesRegex(".* changed=rls before=\"\" after=\"rls site user .*")));
+  write("policies", "policy a 1/1s\n");
+  (void)(*server_)->reload().run();
+  server_->end_turn();
+  EXPECT_THAT(told(),
+              ElementsAre(MatchesRegex(".* changed=rls before=\"rls site .*\" after=\"\"")));
+}
+
 // Its commit makes short errors of the replies before it.
 TEST_F(AuditTest, ASaveThatFailsIsNotTold) {
   call({"SET", "long", std::string(500, 'x')});

@@ -33,8 +33,9 @@ class HttpAnswers : public ::testing::Test {
 TEST_F(HttpAnswers, TellsWhatThereIs) {
   const http::Answer answer = get("/nothing");
   EXPECT_EQ(answer.status, 404u);
-  EXPECT_EQ(answer.body,
-            "there is no such page; there are / /v1/page /metrics /healthz /readyz /serves\n");
+  EXPECT_EQ(
+      answer.body,
+      "there is no such page; there are / /v1/page /metrics /history /healthz /readyz /serves\n");
 }
 
 TEST_F(HttpAnswers, MetricsMayAskForAUser) {

@@ -146,6 +146,26 @@ TEST_F(HttpPage, PoliciesAreChangedByWhoHasLoggedInAlone) {
   EXPECT_THAT(ask(change, kLogin), HasSubstr("{\"error\":\"NOPERM "));
 }
 
+TEST_F(HttpPage, LimitingAloneIsConfiguredByWhoMay) {
+  call({"ACL", "SETUSER", "ops", "on", ">p", "+@all", "~*"});
+  const std::string change = R"({"commands": [["CONFIG", "SET", "limiting", "shadow"]]})";
+  EXPECT_THAT(ask(change), StartsWith("HTTP/1.1 401 "));
+  EXPECT_THAT(ask(change, kLogin), HasSubstr(R"({"replies":["OK"]})"));
+  EXPECT_EQ(one_.server->limiters().limiting, Limiting::kShadow);
+  for (const std::string_view other :
+       {R"("CONFIG", "SET", "maxmemory", "1gb")", R"("CONFIG", "SET", "limiting")",
+        R"("CONFIG", "SET", "limiting", "on", "maxmemory", "1gb")",
+        R"("CONFIG", "GET", "limiting")", R"("CONFIG", "SET")"}) {
+    EXPECT_THAT(ask(R"({"commands": [[)" + std::string(other) + "]]}", kLogin),
+                StartsWith("HTTP/1.1 400 "))
+        << other;
+  }
+  call({"ACL", "SETUSER", "ops", "-config"});
+  EXPECT_THAT(ask(R"({"commands": [["CONFIG", "SET", "limiting", "on"]]})", kLogin),
+              HasSubstr("{\"error\":\"NOPERM "));
+  EXPECT_EQ(one_.server->limiters().limiting, Limiting::kShadow);
+}
+
 TEST_F(HttpPage, UnauthenticatedClientsSeeNoKeys) {
   call({"CONFIG", "SET", "requirepass", "secret"});
   const std::string look = R"({"commands": [["RL.TOP", "DENIED"]]})";

@@ -85,7 +85,8 @@ TEST_F(PoliciesFile, ALeaseWithoutAUnitIsMilliseconds) {
 TEST_F(PoliciesFile, WhatIsWrongStopsTheStart) {
   EXPECT_THAT(
       refusal("policy a 1/1m\nfree 1/1m\npolicy b\npolicy c 1/x\npolicy d \"1\n"),
-      testing::AllOf(HasSubstr("policies:2: expected 'policy name limits', got 'free'"),
+      testing::AllOf(HasSubstr("policies:2: expected 'policy name limits' or 'rls domain "
+                               "entries POLICY name', got 'free'"),
                      HasSubstr("policies:3: policy takes a name and limits"),
                      HasSubstr("policies:4: "), HasSubstr("policies:5: quotes are not closed")));
   EXPECT_THAT(refusal("policy a 1/1m\npolicy b 1/1m\npolicy a 2/1m\n"),
@@ -221,6 +222,50 @@ TEST_F(PoliciesFile, NeedsTheOptionAndTheRights) {
   restart();
   EXPECT_EQ(ask("RL.POLICY RELOAD"),
             "(error ERR there is no file of policies: the option policies-file is not set)");
+}
+
+TEST_F(PoliciesFile, ItsRulesAreReadWithIt) {
+  const std::string policy = "policy free 100/1m BURST 20\n";
+  const auto rule_of = [this](std::string_view domain) {
+    const std::vector<DescriptorEntry> entries = {{"user", "ann"}};
+    const auto& rules = (*server_)->limiters().descriptor_rules;
+    const DescriptorRule* rule = rules == nullptr ? nullptr : rules->find(domain, entries);
+    return rule == nullptr ? "" : rule->policy;
+  };
+  EXPECT_EQ(reload(policy + "rls site user POLICY free KEY \"a b\"\n"),
+            R"(["+ rls site user POLICY free KEY \"a b\""])");
+  EXPECT_EQ(rule_of("site"), "free");
+  file(policy + "rls shop user POLICY free\n");
+  EXPECT_EQ(ask("RL.POLICY RELOAD DIFF"),
+            R"(["- rls site user POLICY free KEY \"a b\"", "+ rls shop user POLICY free"])");
+  EXPECT_EQ(rule_of("site"), "free");
+  restart();
+  EXPECT_EQ(rule_of("site"), "");
+  EXPECT_EQ(rule_of("shop"), "free");
+  EXPECT_EQ(reload(policy), R"(["- rls shop user POLICY free"])");
+  EXPECT_EQ(rule_of("shop"), "");
+}
+
+TEST_F(PoliciesFile, WhatIsWrongWithRulesIsToldBesideTheRest) {
+  const std::string pool = "policy pool CONCURRENCY 5 LEASE 30s\n";
+  EXPECT_THAT(reload(pool + "rls site user POLICY pool\n"),
+              HasSubstr("policies:2: POLICY 'pool' has CONCURRENCY"));
+  EXPECT_THAT(reload("rls site user POLICY gone\n"),
+              HasSubstr("policies:1: POLICY 'gone' is not in this file"));
+  EXPECT_THAT(reload("policy a 1/x\nrls site user\nrls site user POLICY a\n"),
+              testing::AllOf(HasSubstr("policies:1: "), HasSubstr("; policies:2: rls takes"),
+                             testing::Not(HasSubstr("policies:3"))));
+  EXPECT_EQ(ask("RL.POLICY LIST"), "[\"free\"]");
+  EXPECT_THAT(refusal("policy a 1/1m\nrls site user POLICY b\n"), HasSubstr("policies:2: "));
+}
+
+TEST_F(PoliciesFile, RulesOfOthersPoliciesAreNotTheUsersToChange) {
+  const std::string policies = "policy free 5/1m\npolicy partners 5/1m\n";
+  reload(policies);
+  ask("ACL SETUSER anna on nopass +@all ~* policy~fr*");
+  ask("AUTH anna x");
+  EXPECT_EQ(reload(policies + "rls site user POLICY free\n"), R"(["+ rls site user POLICY free"])");
+  EXPECT_THAT(reload(policies + "rls site user POLICY partners\n"), HasSubstr("NOPERM"));
 }
 
 TEST_F(PoliciesFile, KeepsTheHistoryOfManyChangesBounded) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "tests/server/fake_server.h"
@@ -25,7 +26,8 @@ constexpr size_t kPongBytes = 7;
 // A daemon that runs in a process of its own until the test ends.
 class RunningDaemon {
  public:
-  explicit RunningDaemon(Config config) {
+  // With each look at its clock, which stands otherwise, `tick_per_look_ns` pass.
+  explicit RunningDaemon(Config config, int64_t tick_per_look_ns = 0) {
     int ready[2];
     EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
     std::fflush(nullptr);  // so that the child does not write what was buffered once more
@@ -33,7 +35,7 @@ class RunningDaemon {
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       // An exit would wait for RocksDB's threads, which earlier tests have started in the parent.
-      std::_Exit(serve(std::move(config), ready[1]));
+      std::_Exit(serve(std::move(config), tick_per_look_ns, ready[1]));
     }
     ::close(ready[1]);
     char ready_byte = 0;
@@ -49,6 +51,14 @@ class RunningDaemon {
   RunningDaemon& operator=(const RunningDaemon&) = delete;
 
   void signal(int number) const { EXPECT_EQ(::kill(pid_, number), 0); }
+  // Holds it up, so that what is sent meanwhile comes at once.
+  void hold() const {
+    signal(SIGSTOP);
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
+    EXPECT_TRUE(WIFSTOPPED(status));
+  }
+  void go_on() const { signal(SIGCONT); }
   // Waits for its end, and answers its exit code, or -1 when a signal ended it.
   int join() {
     int status = 0;
@@ -58,8 +68,9 @@ class RunningDaemon {
 
  private:
   // Writes a byte to `ready` when it listens.
-  static int serve(Config config, int ready) {
+  static int serve(Config config, int64_t tick_per_look_ns, int ready) {
     FakeServer server(std::move(config));
+    server.clock.tick_per_look_ns = tick_per_look_ns;
     boost::asio::io_context io(1);
     Daemon daemon(&*server, &io);
     if (!daemon.listen()) return 1;
@@ -153,6 +164,121 @@ TEST_F(DaemonTest, WhoAsksForALittleComesBetweenTheLongCommandsOfAPipeline) {
   light.write(request({"GETRANGE", "n", "0", "2"}));
   const std::string done = light.read(6);  // "$1\r\n7\r", or the beginning of "$3\r\n300"
   EXPECT_NE(done, "$3\r\n30");
+}
+
+// More than a turn's time lies in what all have sent at once: what is read is kept for the turn
+// that serves it, and nobody comes twice or not at all.
+TEST_F(DaemonTest, WhatATurnHasNoTimeForIsServedInThoseAfterIt) {
+  config_.enable_debug_command = DebugAccess::kYes;
+  start();
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  for (int round = 0; round < 3; ++round) {
+    running_->hold();
+    for (const auto& client : clients)
+      client->write(request({"INCR", "n"}) + request({"DEBUG", "SLEEP", "0.003"}) + kPing);
+    clients[static_cast<size_t>(7 + round)]->reset();
+    clients.erase(clients.begin() + 7 + round);
+    running_->go_on();
+    std::set<std::string> numbers;
+    for (const auto& client : clients) {
+      std::string number;
+      do {
+        number += client->read(1);
+      } while (number.size() < 8 && !number.ends_with('\n'));
+      EXPECT_TRUE(numbers.insert(number).second) << number;
+      EXPECT_EQ(client->read(kOk.size() + kPongBytes), kOk + kPong);
+    }
+  }
+}
+
+// The time for one turn is used up by a few of them.
+TEST_F(DaemonTest, WhoIsReadAheadIsServedInAsManyTurnsAsThatTakes) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  const ClientSocket asks(config_.port);
+  const auto turns = [&asks] {
+    asks.write(request({"INFO", "all"}));
+    std::string info;
+    while (!info.ends_with('\n')) info += asks.read(1);
+    info = asks.read(static_cast<size_t>(std::stoi(info.substr(1))) + 2);
+    return std::stoi(info.substr(info.find("turns_run:") + 10));
+  };
+  const int before = turns();
+  running_->hold();
+  for (const auto& client : clients) client->write(kPing);
+  running_->go_on();
+  for (const auto& client : clients) EXPECT_EQ(client->read(kPongBytes), kPong);
+  EXPECT_GT(turns() - before, 4);
+}
+
+// Some of those that are left for the next turn end before they are served, or as they are.
+TEST_F(DaemonTest, WhoEndsWhileItWaitsForItsTurnDisturbsNobody) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 32; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  running_->hold();
+  for (size_t i = 0; i < clients.size(); ++i) {
+    if (i % 4 == 1) clients[i]->reset();
+    if (i % 4 == 3) clients[i]->close_half();
+    if (i % 2 == 0) clients[i]->write(request({"PING"}));
+  }
+  running_->go_on();
+  for (size_t i = 0; i < clients.size(); i += 2) {
+    EXPECT_EQ(clients[i]->read(kPongBytes), kPong);
+    EXPECT_EQ(clients[i]->call(kPing, kPongBytes), kPong);
+  }
+}
+
+TEST_F(DaemonTest, WhoIsKilledWhileItWaitsForItsTurnRunsNothing) {
+  running_.emplace(config_, 2 * kMs);
+  std::vector<std::unique_ptr<ClientSocket>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<ClientSocket>(config_.port));
+    EXPECT_EQ(clients.back()->call(kPing, kPongBytes), kPong);
+  }
+  const auto& kills = clients.front();
+  running_->hold();
+  kills->write(request({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}));
+  for (size_t i = 1; i < clients.size(); ++i) clients[i]->write(request({"INCR", "n"}));
+  running_->go_on();
+  EXPECT_EQ(kills->read(5), ":15\r\n");
+  int answered = 0;
+  for (size_t i = 1; i < clients.size(); ++i) answered += clients[i]->read_to_end().empty() ? 0 : 1;
+  const int ran = std::stoi(kills->call(request({"INCR", "n"}), 4).substr(1)) - 1;
+  EXPECT_LT(ran, 15);
+  EXPECT_LE(answered, ran);  // who is killed in the turn in which it ran may lose the reply
+}
+
+// Who ends the script has sent that before it began, and was read together with it.
+TEST_F(DaemonTest, AScriptIsEndedByWhoWasReadWithIt) {
+  config_.busy_reply_threshold = 10;
+  config_.script_time_limit_ms = 0;
+  running_.emplace(config_, kMs / 10);
+  const ClientSocket runs(config_.port), asks(config_.port), ends(config_.port);
+  // Who was served last is the first whom the poller finds ready.
+  for (const auto* client : {&asks, &ends, &runs})
+    EXPECT_EQ(client->call(kPing, kPongBytes), kPong);
+  running_->hold();
+  runs.write(request({"EVAL", "while true do end", "0"}) + kPing);
+  asks.write(request({"GET", "a"}));
+  ends.write(request({"SCRIPT", "KILL"}));
+  running_->go_on();
+  EXPECT_EQ(asks.read(6), "-BUSY ");
+  EXPECT_EQ(ends.read(5), kOk);
+  EXPECT_EQ(runs.read(11), "-ERR Script");
+  runs.close_half();
+  EXPECT_TRUE(runs.read_to_end().ends_with(kPong));
 }
 
 TEST_F(DaemonTest, AResetWhileOutputWaitsDisturbsNobody) {

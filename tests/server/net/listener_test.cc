@@ -92,12 +92,14 @@ TEST_F(ListenerTest, TellsWhoComesByThePortForTls) {
 }
 
 TEST_F(ListenerTest, EachPortHasItsTypeOfConnections) {
-  config_.http_bind = config_.metrics_bind = {"127.0.0.1"};
+  config_.http_bind = config_.grpc_bind = config_.metrics_bind = {"127.0.0.1"};
   const std::pair<int64_t*, ConnectionType> ports[] = {
       {&config_.port, ConnectionType::kTcp},
       {&config_.tls_port, ConnectionType::kTls},
       {&config_.http_port, ConnectionType::kHttp},
       {&config_.http_tls_port, ConnectionType::kHttps},
+      {&config_.grpc_port, ConnectionType::kGrpc},
+      {&config_.grpc_tls_port, ConnectionType::kGrpcTls},
       {&config_.metrics_port, ConnectionType::kMetrics},
       {&config_.metrics_tls_port, ConnectionType::kMetricsTls},
   };
@@ -111,8 +113,11 @@ TEST_F(ListenerTest, EachPortHasItsTypeOfConnections) {
     EXPECT_TRUE(peers_.back().loopback);
   }
   EXPECT_TRUE(speaks_http(ConnectionType::kMetricsTls) && speaks_http(ConnectionType::kHttps));
+  EXPECT_TRUE(speaks_http(ConnectionType::kGrpcTls) && uses_tls(ConnectionType::kGrpcTls));
+  EXPECT_TRUE(speaks_grpc(ConnectionType::kGrpc) && !speaks_grpc(ConnectionType::kHttps));
   EXPECT_FALSE(speaks_http(ConnectionType::kTls) || speaks_http(ConnectionType::kUnixSocket));
-  EXPECT_FALSE(uses_tls(ConnectionType::kMetrics) || uses_tls(ConnectionType::kHttp));
+  EXPECT_FALSE(uses_tls(ConnectionType::kMetrics) || uses_tls(ConnectionType::kHttp) ||
+               uses_tls(ConnectionType::kGrpc));
 }
 
 TEST_F(ListenerTest, ThePortForTlsMayBeTheOnlyOne) {

@@ -10,23 +10,12 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/sanitized.h"
 #include "server/os/log.h"
 #include "tests/server/real_sockets.h"
 
 namespace weir::server {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
-#else
-constexpr bool kIsSanitized = false;
-#endif
 
 void crash_with(const std::string& path, const char* text) {
   (void)start_log(path, LogLevel::kNothing, LogFormat::kJson);

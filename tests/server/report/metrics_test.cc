@@ -22,7 +22,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "run_id tcp_port server_time_usec uptime_in_seconds uptime_in_days hz configured_hz "
      "lru_clock executable config_file io_threads_active"},
     {"Clients",
-     "connected_clients cluster_connections maxclients client_recent_max_input_buffer "
+     "connected_clients metrics_clients cluster_connections maxclients "
+     "client_recent_max_input_buffer "
      "client_recent_max_output_buffer blocked_clients wait_queues wait_queue_longest "
      "tracking_clients clients_in_timeout_table"},
     {"Memory",
@@ -80,7 +81,8 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "turns_failed turn_us_mean turn_us_max commit_us_mean commit_us_max loop_held "
      "loop_held_ms loop_held_last loop_held_last_ms loop_held_longest loop_held_longest_ms "
      "clock_lead_ms clock_accepted_ms cross_slot_refusals would_cross_slots clock_differs "
-     "http_requests http_requests_failed gate_errors "
+     "http_requests http_requests_failed gate_errors grpc_requests grpc_requests_failed "
+     "rls_over_limit rls_descriptors_unruled "
      "tls_handshakes tls_handshakes_resumed tls_handshakes_failed tls_handshakes_pending"},
     {"Limiter",
      "verdicts allowed denied banned shadow_allowed shadow_denied repeated_ids bans "

@@ -58,6 +58,10 @@ CLIENTS = [
            lambda: ([sys.executable, installs.CLIENTS / "gate/proxies.py"],
                     {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
            is_of_calls=True, in_ci=True),
+    Client("rls-envoy", "docs/rls.md's Envoy", "each", (3,),
+           lambda: ([sys.executable, installs.CLIENTS / "gate/rls.py"],
+                    {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
+           is_of_calls=True, in_ci=True),
     Client("openapi", "schemathesis", "Python", (3,), openapi, is_of_calls=True, in_ci=True,
            seconds_max=1260),  # it ends by itself before
 ]

@@ -1,0 +1,106 @@
+// A client that speaks gRPC: the calls of a connection become commands of its session, and their
+// replies responses. It knows no socket; a connection moves its bytes (http2.h has the frames).
+//
+// Calls run one after the other, each as the user whom its field Authorization names, in the order
+// in which they became whole, but their answers leave as they are ready. A call may run in two
+// parts, of which the second follows from the replies to the first.
+//
+// Invariants
+// 1. A call's commands are submitted only while no earlier command is kept back: so the user of the
+//    session is that of the call that runs.
+// 2. What a client has run in a turn ends by work and time (WorkMeter), like any session's; what it
+//    waits for, by kUnansweredMax: a call that was reset makes room for another one.
+// 3. A connection that is silent stays, since its client would pay for a new one while somebody
+//    waits; one that owes the rest of a request, or does not take its answers, does not.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time_units.h"
+#include "server/http/clients.h"
+#include "server/http/grpc/http2.h"
+#include "server/http/grpc/rate_limit_ask.h"
+#include "server/http/grpc/status.h"
+#include "server/session/protocol_adapter.h"
+
+namespace weir::server {
+
+class Server;
+class Session;
+
+namespace grpc {
+
+inline constexpr size_t kMessageBytesMax = 16 << 10;
+inline constexpr int64_t kRequestNs = 10 * kNsPerS;  // from a stream's first byte to its last
+inline constexpr int64_t kAnswerNs = 10 * kNsPerS;   // in which the client takes some of what waits
+inline constexpr size_t kUnansweredMax = 256;        // commands
+
+inline constexpr std::string_view kShouldRateLimitPath =
+    "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
+
+class Conversation final : public ProtocolAdapter {
+ public:
+  // All three outlive it; the session is told of nothing but by it.
+  Conversation(Server* server, Session* session, http::Clients* clients);
+  ~Conversation() override;
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  void receive(std::string_view bytes) override;
+  size_t receive_bytes_max() const override { return kReadBytes; }
+  bool has_more() const override { return !waiting_.empty() && may_submit(); }
+  bool takes_more() const override { return output().empty(); }
+  std::string_view output() const override { return std::string_view(output_).substr(sent_); }
+  void mark_sent(size_t bytes) override;
+  size_t memory_bytes() const override;
+
+ private:
+  static constexpr size_t kReadBytes = 16 << 10;
+
+  // A call that has commands.
+  struct Call {
+    std::string authorization;
+    RateLimitAsk ask;
+    std::vector<RateLimitAsk::Words> commands = {};  // of the part that runs
+    size_t submitted = 0;                            // of them
+    size_t answered = 0;
+  };
+
+  bool may_submit() const { return !is_kept_back_ && unanswered_ < kUnansweredMax; }
+  void run_calls();
+  void run_call(int32_t stream);
+  void begin_call(int32_t stream);
+  Result<std::string, Status> answer_at_once(const Request& request);
+  Result<RateLimitAsk, Status> begin_rate_limit(const Request& request);
+  Result<void, Status> log_in(std::string_view authorization);
+  // Makes the next part; false: there is none, and the call is answered.
+  bool begin_part(int32_t stream, Call* call);
+  void submit(int32_t stream, Call* call);
+  void on_reply(int32_t stream, size_t place, std::string_view reply);
+  void answer(int32_t stream, const Result<std::string, Status>& response);
+  // Makes output of what may leave, and notes what the client is waited for.
+  void go_on();
+  void note_pace();
+
+  Server& server_;
+  Session& session_;
+  http::Clients& clients_;
+  Http2 http2_;
+  std::deque<int32_t> waiting_;  // streams whose calls have something to run
+  std::map<int32_t, Call> calls_;
+  size_t unanswered_ = 0;      // commands that were submitted
+  bool is_kept_back_ = false;  // the last of them has not run
+  std::string output_;
+  size_t sent_ = 0;  // of it
+  http::Pace pace_;
+  int64_t begun_ns_;
+  int64_t owed_since_ns_;  // or since something of it was taken
+};
+
+}  // namespace grpc
+}  // namespace weir::server

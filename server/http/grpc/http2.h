@@ -1,0 +1,120 @@
+// HTTP/2 on one connection, the server's side (RFC 9113, by nghttp2): bytes become requests, and
+// answers bytes. It knows no socket, and no gRPC.
+//
+// nghttp2 has the frames, the compression of headers and the windows, because these are what others
+// have found holes in for ten years, and Debian mends them; it does no I/O, so it fits one loop. A
+// server of gRPC's own library would have threads of its own, and a mailbox between.
+//
+// Invariants
+// 1. A client has at most kStreamsMax streams open, each with at most kHeaderBytesMax of header
+//    and, in `body_bytes_max`, its body. What is more is thrown away, and the request says so. So
+//    what a client has the server keep is bounded, and all of it is in memory_bytes().
+// 2. What is answered waits here for the client's windows, and as bytes in the caller's buffer for
+//    the socket. Nothing of a stream is kept after its end.
+// 3. A client that resets streams faster than kResetsAtOnce and kResetsPerSecond allow is sent
+//    away (CVE-2023-44487): each reset stream makes room for another before its work is paid.
+//    nghttp2 counts them, by a clock of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+struct nghttp2_session;
+
+namespace weir::server::grpc {
+
+inline constexpr uint32_t kStreamsMax = 128;
+inline constexpr size_t kHeaderBytesMax = 8 << 10;  // as SETTINGS_MAX_HEADER_LIST_SIZE counts them
+inline constexpr uint64_t kResetsAtOnce = 1000;
+inline constexpr uint64_t kResetsPerSecond = 100;
+
+struct Request {
+  std::string method = {};
+  std::string path = {};
+  std::string content_type = {};
+  std::string authorization = {};  // several fields of it with ", " between
+  std::string body = {};
+  bool is_too_large = false;  // its header or its body, of which the rest is missing
+
+  size_t memory_bytes() const;
+};
+
+using HeaderFields = std::vector<std::pair<std::string, std::string>>;  // names in lower case
+
+struct Answer {
+  unsigned http_status = 200;
+  HeaderFields fields = {};
+  std::string body = {};
+  HeaderFields trailers = {};  // without a body they are fields
+};
+
+class Http2 {
+ public:
+  explicit Http2(size_t body_bytes_max);
+  ~Http2();
+  Http2(const Http2&) = delete;
+  Http2& operator=(const Http2&) = delete;
+
+  // Takes what was received at that instant of the steady clock.
+  void receive(std::string_view bytes, int64_t now_ns);
+  // The streams whose requests have become whole, or will not, since the last question.
+  std::vector<int32_t> take_whole() { return std::exchange(whole_, {}); }
+  // Answers what a stream has asked, once. REQUIRES: the stream is open.
+  Request take_request(int32_t stream);
+  bool is_open(int32_t stream) const { return streams_.contains(stream); }
+  // Answers a stream; nothing happens if it has ended.
+  void answer(int32_t stream, Answer answer);
+  // Tells the client to send no more requests; those that it has sent are answered.
+  void leave();
+
+  // Appends what may be sent now, as long as there are fewer than so many bytes.
+  void write(std::string* out, size_t bytes_max);
+  // Nothing is to be received any more, and all is written.
+  bool is_over() const;
+  // The client has begun with something else than HTTP/2.
+  bool is_foreign() const { return is_foreign_; }
+  bool has_begun() const { return has_begun_; }  // the client's preface and settings are there
+
+  size_t frames_received() const { return frames_; }
+  // When the oldest stream began whose request is not whole.
+  std::optional<int64_t> oldest_part_ns() const;
+  // Tells whether an answer waits for the client's windows.
+  bool owes_answers() const;
+  // What it takes beside its own members.
+  size_t memory_bytes() const;
+
+ private:
+  struct Wire;  // what nghttp2 calls
+  struct Stream {
+    int64_t began_ns = 0;
+    size_t header_bytes = 0;
+    Request request = {};
+    bool is_whole = false;   // or has been told of, because it is too large
+    bool has_ended = false;  // the client's side
+    bool is_answered = false;
+    Answer answer = {};
+    size_t sent = 0;  // of the answer's body
+  };
+
+  Stream* find(int32_t stream);
+  void tell(int32_t id, Stream* stream);
+
+  const size_t body_bytes_max_;
+  nghttp2_session* session_ = nullptr;
+  size_t kept_bytes_ = 0;  // by nghttp2
+  std::map<int32_t, Stream> streams_;
+  std::vector<int32_t> whole_;
+  size_t frames_ = 0;
+  int64_t now_ns_ = 0;
+  bool has_begun_ = false;
+  bool is_foreign_ = false;
+  bool has_failed_ = false;
+};
+
+}  // namespace weir::server::grpc

@@ -1,0 +1,158 @@
+#include "server/http/grpc/rate_limit_messages.h"
+
+#include "base/time_units.h"
+#include "server/http/grpc/wire.h"
+
+namespace weir::server::grpc {
+namespace {
+
+// Of RateLimitRequest.
+constexpr uint32_t kDomain = 1;
+constexpr uint32_t kDescriptors = 2;
+constexpr uint32_t kHits = 3;
+// Of RateLimitDescriptor, its Entry, its RateLimitOverride, and of UInt32Value and UInt64Value.
+constexpr uint32_t kEntries = 1;
+constexpr uint32_t kLimit = 2;
+constexpr uint32_t kHitsOfDescriptor = 3;
+constexpr uint32_t kGivesBack = 4;
+constexpr uint32_t kEntryName = 1;
+constexpr uint32_t kEntryValue = 2;
+constexpr uint32_t kOverrideRequests = 1;
+constexpr uint32_t kOverrideUnit = 2;
+constexpr uint32_t kOverrideMultiplier = 3;
+constexpr uint32_t kWrapped = 1;
+// Of RateLimitResponse, DescriptorStatus, RateLimit, Duration and HeaderValue.
+constexpr uint32_t kOverallCode = 1;
+constexpr uint32_t kStatuses = 2;
+constexpr uint32_t kResponseHeaders = 3;
+constexpr uint32_t kStatusCode = 1;
+constexpr uint32_t kStatusLimit = 2;
+constexpr uint32_t kStatusRemaining = 3;
+constexpr uint32_t kStatusReset = 4;
+constexpr uint32_t kLimitRequests = 1;
+constexpr uint32_t kLimitUnit = 2;
+constexpr uint32_t kLimitName = 3;
+constexpr uint32_t kLimitMultiplier = 4;
+constexpr uint32_t kDurationSeconds = 1;
+constexpr uint32_t kDurationNanoseconds = 2;
+constexpr uint32_t kHeaderName = 1;
+constexpr uint32_t kHeaderValue = 2;
+
+// Each reads one message into what may have been read of it before, as a message that stands twice
+// is the two of them together; false: it is none.
+bool read_entry(std::string_view message, DescriptorEntry* entry) {
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_bytes(kEntryName)) entry->name = reader.bytes();
+    if (reader.is_bytes(kEntryValue)) entry->value = reader.bytes();
+  }
+  return reader.ok();
+}
+
+bool read_wrapped(std::string_view message, std::optional<uint64_t>* number) {
+  if (!*number) *number = 0;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_number(kWrapped)) *number = reader.number();
+  }
+  return reader.ok();
+}
+
+bool read_override(std::string_view message, std::optional<LimitOverride>* limit) {
+  if (!*limit) limit->emplace();
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_number(kOverrideRequests))
+      (*limit)->requests = static_cast<uint32_t>(reader.number());
+    if (reader.is_number(kOverrideUnit)) (*limit)->unit = reader.number();
+    if (!reader.is_bytes(kOverrideMultiplier)) continue;
+    std::optional<uint64_t> multiplier;
+    if (!read_wrapped(reader.bytes(), &multiplier)) return false;
+    (*limit)->multiplier = static_cast<uint32_t>(*multiplier);
+  }
+  return reader.ok();
+}
+
+// Of too many entries one more than there may be is kept, by which they are seen.
+bool read_descriptor(std::string_view message, Descriptor* descriptor) {
+  WireReader reader(message);
+  bool is_read = true;
+  while (is_read && reader.next()) {
+    if (reader.is_bytes(kEntries) && descriptor->entries.size() <= kDescriptorEntriesMax) {
+      descriptor->entries.emplace_back();
+      is_read = read_entry(reader.bytes(), &descriptor->entries.back());
+    }
+    if (reader.is_bytes(kLimit)) is_read = read_override(reader.bytes(), &descriptor->limit);
+    if (reader.is_bytes(kHitsOfDescriptor))
+      is_read = read_wrapped(reader.bytes(), &descriptor->hits);
+    if (reader.is_number(kGivesBack)) descriptor->gives_back = reader.number() != 0;
+  }
+  return is_read && reader.ok();
+}
+
+std::string written_limit(const CurrentLimit& limit) {
+  WireWriter writer;
+  writer.number(kLimitRequests, limit.requests);
+  writer.number(kLimitUnit, static_cast<uint64_t>(limit.unit));
+  writer.text(kLimitName, limit.name);
+  if (limit.multiplier != 1) {
+    WireWriter wrapped;
+    wrapped.number(kWrapped, limit.multiplier);
+    writer.message(kLimitMultiplier, wrapped.bytes());
+  }
+  return writer.bytes();
+}
+
+std::string written_duration(int64_t ms) {
+  WireWriter writer;
+  writer.number(kDurationSeconds, static_cast<uint64_t>(ms / kMsPerS));
+  writer.number(kDurationNanoseconds, static_cast<uint64_t>(ms % kMsPerS * kNsPerMs));
+  return writer.bytes();
+}
+
+std::string written_status(const DescriptorStatus& status) {
+  WireWriter writer;
+  writer.number(kStatusCode, static_cast<uint64_t>(status.verdict));
+  if (status.limit) writer.message(kStatusLimit, written_limit(*status.limit));
+  writer.number(kStatusRemaining, status.remaining);
+  if (status.reset_ms) writer.message(kStatusReset, written_duration(*status.reset_ms));
+  return writer.bytes();
+}
+
+}  // namespace
+
+Result<RateLimitRequest, std::string> read_rate_limit_request(std::string_view message) {
+  RateLimitRequest request;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_bytes(kDomain)) request.domain = reader.bytes();
+    if (reader.is_number(kHits)) request.hits = static_cast<uint32_t>(reader.number());
+    if (!reader.is_bytes(kDescriptors)) continue;
+    if (request.descriptors.size() == kDescriptorsMax)
+      return "a request has at most " + std::to_string(kDescriptorsMax) + " descriptors";
+    request.descriptors.emplace_back();
+    if (!read_descriptor(reader.bytes(), &request.descriptors.back()))
+      return "descriptor " + std::to_string(request.descriptors.size() - 1) + " is no message";
+    if (request.descriptors.back().entries.size() > kDescriptorEntriesMax)
+      return "a descriptor has at most " + std::to_string(kDescriptorEntriesMax) + " entries";
+  }
+  if (!reader.ok()) return "this is no RateLimitRequest";
+  if (request.hits == 0) request.hits = 1;
+  return request;
+}
+
+std::string written(const RateLimitResponse& response) {
+  WireWriter writer;
+  writer.number(kOverallCode, static_cast<uint64_t>(response.verdict));
+  for (const DescriptorStatus& status : response.statuses)
+    writer.message(kStatuses, written_status(status));
+  for (const auto& [name, value] : response.headers) {
+    WireWriter header;
+    header.text(kHeaderName, name);
+    header.text(kHeaderValue, value);
+    writer.message(kResponseHeaders, header.bytes());
+  }
+  return writer.bytes();
+}
+
+}  // namespace weir::server::grpc

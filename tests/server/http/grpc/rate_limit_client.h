@@ -1,0 +1,107 @@
+// Requests of Envoy's rate limit service as bytes, and its responses as one would read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/http/grpc/rate_limit_messages.h"
+#include "server/http/grpc/wire.h"
+
+namespace weir::server::grpc {
+
+struct AskedDescriptor {
+  std::vector<std::pair<std::string, std::string>> entries = {};
+  std::optional<uint64_t> hits = {};
+  bool gives_back = false;
+  std::optional<std::pair<uint32_t, Unit>> limit = {};
+  uint32_t multiplier = 0;  // of the limit's unit; 0: it is not told
+};
+
+inline std::string request_bytes(std::string_view domain,
+                                 const std::vector<AskedDescriptor>& descriptors,
+                                 uint32_t hits = 0) {
+  WireWriter request;
+  request.text(1, domain);
+  for (const AskedDescriptor& asked : descriptors) {
+    WireWriter descriptor;
+    for (const auto& [name, value] : asked.entries) {
+      WireWriter entry;
+      entry.text(1, name);
+      entry.text(2, value);
+      descriptor.message(1, entry.bytes());
+    }
+    if (asked.limit) {
+      WireWriter limit;
+      limit.number(1, asked.limit->first);
+      limit.number(2, static_cast<uint64_t>(asked.limit->second));
+      WireWriter multiplier;
+      multiplier.number(1, asked.multiplier);
+      if (asked.multiplier > 0) limit.message(3, multiplier.bytes());
+      descriptor.message(2, limit.bytes());
+    }
+    if (asked.hits) {
+      WireWriter wrapped;
+      wrapped.number(1, *asked.hits);
+      descriptor.message(3, wrapped.bytes());
+    }
+    descriptor.number(4, asked.gives_back ? 1 : 0);
+    request.message(2, descriptor.bytes());
+  }
+  request.number(3, hits);
+  return request.bytes();
+}
+
+// A number in a nested message, by the fields that lead to it; 0: it is not there.
+inline uint64_t number_in(std::string_view message, std::vector<uint32_t> fields) {
+  const uint32_t field = fields.front();
+  fields.erase(fields.begin());
+  uint64_t found = 0;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (fields.empty() && reader.is_number(field)) found = reader.number();
+    if (!fields.empty() && reader.is_bytes(field)) found = number_in(reader.bytes(), fields);
+  }
+  return found;
+}
+
+// "OVER: OK 5/2 left 3 in 60s; OVER ..., ratelimit=...": of each descriptor its verdict, and where
+// it has a limit requests/unit, or requests/multiplier*unit, what is left, and the seconds until it
+// is full.
+inline std::string response_text(std::string_view response) {
+  const auto verdict = [](uint64_t code) { return code == 1 ? "OK" : code == 2 ? "OVER" : "?"; };
+  std::string text = verdict(number_in(response, {1}));
+  std::string_view between = ": ";
+  WireReader reader(response);
+  while (reader.next()) {
+    if (reader.is_bytes(2)) {
+      const std::string_view status = reader.bytes();
+      text.append(between).append(verdict(number_in(status, {1})));
+      between = "; ";
+      const uint64_t requests = number_in(status, {2, 1});
+      const uint64_t unit = number_in(status, {2, 2});
+      const uint64_t multiplier = number_in(status, {2, 4, 1});
+      if (requests + unit > 0)
+        text += " " + std::to_string(requests) + "/" +
+                (multiplier == 0 ? "" : std::to_string(multiplier) + "*") + std::to_string(unit) +
+                " left " + std::to_string(number_in(status, {3})) + " in " +
+                std::to_string(number_in(status, {4, 1})) + "s";
+    }
+    if (reader.is_bytes(3)) {
+      std::string name;
+      std::string value;
+      WireReader header(reader.bytes());
+      while (header.next()) {
+        if (header.is_bytes(1)) name = header.bytes();
+        if (header.is_bytes(2)) value = header.bytes();
+      }
+      text += ", " + name + "=" + value;
+    }
+  }
+  return text;
+}
+
+}  // namespace weir::server::grpc
