@@ -197,6 +197,30 @@ bool read_low_water(Reader& in, uint64_t newest_change, std::span<LimitState> li
       limits, [&](LimitState& each) { return each.low_water.read(in, newest_change); });
 }
 
+void write_head(const FewLimits& few, Writer& out) {
+  const size_t count = few.limits.size();
+  WEIR_REQUIRE(count >= 1 && count <= kFewLimitsMax);
+  const auto policies = std::span(few.policies).first(count);
+  const bool has_policies = std::ranges::any_of(policies, [](uint32_t tag) { return tag != 0; });
+  const bool has_policy = few.policy_version != 0;
+  out.varint(count +
+             kFlagUnit * ((has_policy ? kHasPolicy : 0) + (has_policies ? kHasPolicies : 0)));
+  if (has_policy) out.varint(few.policy_version);
+  if (!has_policies) return;
+  for (const uint32_t tag : policies) out.varint(tag);
+}
+
+// Skips the bytes that `write` writes; false where the record goes on otherwise.
+template <typename Write>
+bool skip(std::string_view* record, const Write& write) {
+  char expected[kParameterBytesMax];
+  Writer writer(expected, sizeof expected);
+  write(writer);
+  if (!record->starts_with({expected, writer.size()})) return false;
+  record->remove_prefix(writer.size());
+  return true;
+}
+
 }  // namespace
 
 std::string_view describe(RecordError error) {
@@ -328,6 +352,29 @@ bool read_single(std::string_view record, const Limit& limit, State& state) {
   if (record.size() < size || std::memcmp(record.data(), expected, size) != 0) return false;
   Reader in(record.substr(size));
   return limit.algorithm->read_state(limit, in, state) && in.left() == 0;
+}
+
+size_t write_few(const FewLimits& few, std::span<const State> states, char* out) {
+  Writer writer(out, kFewRecordBytesMax);
+  write_head(few, writer);
+  for (size_t i = 0; i < few.limits.size(); ++i) {
+    write_parameters(few.limits[i], writer);
+    few.limits[i].algorithm->write_state(few.limits[i], states[i], writer);
+  }
+  WEIR_REQUIRE(writer.ok());
+  return writer.size();
+}
+
+bool read_few(std::string_view record, const FewLimits& few, std::span<State> states) {
+  if (!skip(&record, [&](Writer& expected) { write_head(few, expected); })) return false;
+  for (size_t i = 0; i < few.limits.size(); ++i) {
+    const Limit& limit = few.limits[i];
+    if (!skip(&record, [&](Writer& expected) { write_parameters(limit, expected); })) return false;
+    Reader in(record);
+    if (!limit.algorithm->read_state(limit, in, states[i])) return false;
+    record.remove_prefix(record.size() - in.left());
+  }
+  return record.empty();
 }
 
 int64_t expires_at_ms(std::span<const LimitState> limits) {

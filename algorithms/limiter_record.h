@@ -126,6 +126,19 @@ size_t write_single(const Limit& limit, const State& state, char* out);
 // False says nothing about the record: ask read_record().
 bool read_single(std::string_view record, const Limit& limit, State& state);
 
+// The same for a few limits that are all named, with what the record says of them beside their
+// states. `policies`: their tags, as LimitState has them.
+inline constexpr size_t kFewLimitsMax = 4;
+struct FewLimits {
+  std::span<const Limit> limits = {};  // at least one, at most kFewLimitsMax
+  std::array<uint32_t, kFewLimitsMax> policies = {};
+  uint64_t policy_version = 0;
+};
+inline constexpr size_t kFewRecordBytesMax = kFewLimitsMax * (kLimiterRecordBytesMax + 10);
+// Writes one state for each limit.
+size_t write_few(const FewLimits& few, std::span<const State> states, char* out);
+bool read_few(std::string_view record, const FewLimits& few, std::span<State> states);
+
 // Answers the first millisecond since the epoch at which the whole limiter may be forgotten; kNever
 // if none.
 int64_t expires_at_ms(std::span<const LimitState> limits);

@@ -30,6 +30,14 @@ Verdict ask(const Guard& guard, const AllRequest& request, int64_t cost) {
   return decide(*guard.limit, copy, question);
 }
 
+// Asks for the cost. Where the state is all there is, a copy of it is charged at once.
+void try_charge(Guard& guard, const AllRequest& request) {
+  guard.charged = *guard.state;
+  Request question = request_of(guard, request, guard.cost);
+  question.peek = request.peek || guard.limit->algorithm->uses_entries;
+  guard.verdict = decide(*guard.limit, guard.charged, question);
+}
+
 // Calls `visit` with each guard of a mode, and its key.
 template <typename Visit>
 void each_of(Keys keys, Mode mode, const Visit& visit) {
@@ -65,7 +73,7 @@ int64_t most_of_all(Keys keys, Mode mode, const AllRequest& request) {
 bool ask_all(Keys keys, Mode mode, const AllRequest& request) {
   bool allowed = !request.refused;
   each_of(keys, mode, [&](Guard& guard, const KeyGuards&) {
-    guard.verdict = ask(guard, request, guard.cost);
+    try_charge(guard, request);
     allowed = allowed && guard.verdict.allowed;
   });
   if (allowed) return true;
@@ -78,7 +86,9 @@ bool ask_all(Keys keys, Mode mode, const AllRequest& request) {
 // A cost of 0 is charged too, because an algorithm then tells that a first look has to be written.
 // A request that can never be granted makes no key.
 void charge(Guard& guard, const KeyGuards& key, const AllRequest& request, bool allowed) {
-  if (allowed) {
+  if (allowed && !guard.limit->algorithm->uses_entries) {
+    *guard.state = guard.charged;
+  } else if (allowed) {
     Request charged = request_of(guard, request, guard.cost);
     charged.lease_id = key.lease_id;
     guard.verdict = decide(*guard.limit, *guard.state, charged);

@@ -34,6 +34,7 @@ struct Guard {
   int64_t cost = 1;
   Mode mode = Mode::kEnforced;
   Verdict verdict{};
+  State charged{};  // of take_all() itself: a copy of the state, charged until all have allowed
 };
 
 struct AllRequest {

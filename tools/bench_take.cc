@@ -1,13 +1,15 @@
 // Nanoseconds and allocations per decision through the executor, in one process without sockets:
 // the request's row, its limits, the key's record read, the decision, the record written, the
 // reply. A decision under an ID leaves a record of its own.
-// `bench_take [decisions]`; figures to compare on one machine.
+// `bench_take [decisions [words]]`, of all lines or of those that end with the words; figures to
+// compare on one machine.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ascii.h"
@@ -140,9 +142,12 @@ void bench(const std::string& line, int decisions) {
 int main(int argc, char** argv) {
   const int decisions = argc > 1 ? std::atoi(argv[1]) : 500'000;
   if (decisions < 10 * kKeys) {
-    std::fprintf(stderr, "usage: bench_take [decisions, at least %d]\n", 10 * kKeys);
+    std::fprintf(stderr, "usage: bench_take [decisions, at least %d [words]]\n", 10 * kKeys);
     return 2;
   }
   set_log_level(LogLevel::kNothing);
-  for (const char* line : kLines) bench(line, decisions);
+  const std::string_view end = argc > 2 ? argv[2] : "";
+  for (const std::string_view line : kLines) {
+    if (line.ends_with(end)) bench(std::string(line), decisions);
+  }
 }

@@ -65,11 +65,11 @@ Result<Args, std::string> keys_to_take(const Call& call) {
 void rl_mtake(Call& call) {
   const auto keys = keys_to_take(call);
   if (!keys) return call.reply.error(keys.error());
-  const auto request = parse_request(untraced_words(call, 2 + keys->size()), kTakesMany,
-                                     &call.limiters.zones.given());
+  const auto request =
+      call.limiters.requests.parse(untraced_words(call, 2 + keys->size()), kTakesMany);
   if (!request) return call.reply.error(request.error() + hint_about_keys(*keys));
-  if (request->force) call.host.audit().note();
-  take_many(call, *keys, *request);
+  if ((*request)->force) call.host.audit().note();
+  take_many(call, *keys, **request);
 }
 
 void use_of_take(Args args, LimitUse* use) { add_limit_use(args, 2, kTakeOptions, use); }

@@ -15,16 +15,15 @@ constexpr uint32_t kReserves =
     kCostOption | kIdOption | kMaxWaitOption | kOnChangeOption | kTraceOption;
 
 void rl_acquire(Call& call) {
-  auto request = parse_request(untraced_words(call, 2), kAcquires, &call.limiters.zones.given());
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kAcquires);
   if (!request) return call.reply.error(request.error());
-  acquire(call, call.args[1], std::move(*request));
+  acquire(call, call.args[1], **request);
 }
 
 void rl_reserve(Call& call) {
-  const auto request =
-      parse_request(untraced_words(call, 2), kReserves, &call.limiters.zones.given());
+  const auto request = call.limiters.requests.parse(untraced_words(call, 2), kReserves);
   if (!request) return call.reply.error(request.error());
-  reserve(call, call.args[1], *request);
+  reserve(call, call.args[1], **request);
 }
 
 void use_of_acquire(Args args, LimitUse* use) { add_limit_use(args, 2, kAcquires, use); }

@@ -62,6 +62,51 @@ TEST(LimiterRecord, RoundTripsAndTheFastPathAgrees) {
   }
 }
 
+TEST(LimiterRecord, AFewLimitsAreWrittenAndReadWithoutTheRest) {
+  Seeded seeded;
+  for (int round = 0; round < 3'000; ++round) {
+    std::vector<LimitState> whole;
+    std::vector<Limit> limits;
+    std::vector<State> states;
+    FewLimits few;
+    if (seeded.rng.one_in(2))
+      few.policy_version = static_cast<uint64_t>(seeded.rng.any_magnitude(1, kCapacityMax));
+    const bool has_policies = seeded.rng.one_in(2);
+    for (int64_t left = seeded.rng.between(1, kFewLimitsMax); left > 0; --left) {
+      Life life(any_gcra(seeded.rng), seeded.rng);
+      life.live(3);
+      if (has_policies) few.policies[limits.size()] = uint32_t(seeded.rng.between(0, 2));
+      whole.push_back(
+          {.limit = life.limit, .state = life.state, .policy = few.policies[limits.size()]});
+      limits.push_back(life.limit);
+      states.push_back(life.state);
+    }
+    few.limits = limits;
+    const RecordHead head{
+        .limits = limits.size(), .named = limits.size(), .policy_version = few.policy_version};
+    std::string record;
+    append_record(head, whole, record);
+    char buffer[kFewRecordBytesMax];
+    ASSERT_EQ(std::string_view(buffer, write_few(few, states, buffer)), record);
+
+    std::array<State, kFewLimitsMax> read;
+    ASSERT_TRUE(read_few(record, few, read));
+    ASSERT_EQ(std::string_view(buffer, write_few(few, read, buffer)), record);
+    for (size_t size = 0; size < record.size(); ++size) {
+      ASSERT_FALSE(read_few(std::string_view(record).substr(0, size), few, read));
+    }
+    ASSERT_FALSE(read_few(record + '\0', few, read));
+    ++few.policy_version;
+    ASSERT_FALSE(read_few(record, few, read));
+    --few.policy_version;
+    ++few.policies[0];
+    ASSERT_FALSE(read_few(record, few, read));
+    --few.policies[0];
+    limits.back().capacity += 1;
+    ASSERT_FALSE(read_few(record, few, read));
+  }
+}
+
 TEST(LimiterRecord, ChangesAreCountedBesideBookingsAndHoldsOnly) {
   LimitState each = used_gcra(4, 3, 1);
   each.low_water.note(5, 2);

@@ -4,6 +4,7 @@
 
 #include "algorithms/concurrency.h"
 #include "algorithms/gcra.h"
+#include "algorithms/limit_text.h"
 #include "tests/algorithms/tables.h"
 #include "tests/algorithms/window_limits.h"
 
@@ -123,6 +124,23 @@ TEST(TakeAll, UptoIsNotBoundedByWhoTakesAnyCost) {
   EXPECT_EQ(second.granted, 0);
   EXPECT_EQ(second.deciding, 1u);
   EXPECT_EQ(log.entries.size(), 1u);
+}
+
+// A bucket that starts low has to be written when it is first seen, unless waiting never helps.
+TEST(TakeAll, WhatCanNeverBeGrantedMakesNoKey) {
+  const auto is_written = [](const Limit& limit, int64_t cost) {
+    State state = fresh_state(limit, kStartNs);
+    Guard guard{.limit = &limit, .state = &state, .cost = cost};
+    EXPECT_FALSE(take_all({&guard, 1}, {.now_ns = kStartNs}).allowed);
+    return guard.verdict.changed;
+  };
+  const std::vector<std::string_view> words = {
+      "TOKENBUCKET", "5/1s", "INITIAL", "0",        "TOKENBUCKET", "5/1s",
+      "INITIAL",     "0",    "REFILL",  "INTERVAL", "GCRA",        "5/1s",
+      "LEAKY",       "5/1s", "FIXED",   "5/1s",     "ALIGN",       "FIRST"};
+  const auto limits = parse_limits(words, 0).value().limits;
+  for (const Limit& limit : limits) EXPECT_FALSE(is_written(limit, 6)) << limit.algorithm->name;
+  EXPECT_TRUE(is_written(limits[0], 5));
 }
 
 TEST(TakeAll, APeekChargesNothing) {

@@ -126,7 +126,7 @@ void check_request(const LimiterRequest& request, uint32_t options) {
     check(!asked.empty());
     check_asked(asked);
   }
-  if (const auto fit = weir::server::check_fit(request, request.limits); !fit) {
+  if (const auto fit = weir::server::check_fit(request, request.limits.size()); !fit) {
     return check_error(fit.error());
   }
   for (size_t i = 0; i < request.limits.size(); ++i) {
@@ -171,5 +171,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check_error(parsed.error());
   }
   check_cache(words, options, parsed ? &*parsed : nullptr);
+  if (!parsed || parsed->id.empty()) return 0;
+  Words others = words;  // found by what was parsed for the first token
+  others[parsed->id_word] = "another";
+  const auto other = weir::server::parse_request(others, options, &zones());
+  check(other.ok());
+  check_cache(others, options, &*other);
   return 0;
 }

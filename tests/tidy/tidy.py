@@ -121,6 +121,8 @@ MEANINGS = {
     "find_ticket": "nobody waits under the ID",
     "load_single": "the key is not of the common case",
     "recalled": "the request was never seen, and nothing was replied",
+    "take_few": "the request is not of the common case",
+    "take_few_of_each": "the request is not of the common case",
     "take_single": "the request is not of the common case",
     "value_of": "the element has no such value",
 }

@@ -226,21 +226,21 @@ void deny(Call& call, Limiter& limiter, const LimiterRequest& request, const Ans
 }
 
 // Joins the queue after all who are there, unless that is too late or there is no room.
-void join_queue(Call& call, Limiter& limiter, LimiterRequest request, int64_t deadline_ns) {
+void join_queue(Call& call, Limiter& limiter, const LimiterRequest& request, int64_t deadline_ns) {
   const auto place = place_after_queue(call, limiter, request);
   if (place.at_ns == kNever || !may_wait_until(call, place.at_ns, deadline_ns) ||
       !has_room_in_queue(call, limiter)) {
     return deny(call, limiter, request, denial_at(place, call.now_ns));
   }
-  auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), std::move(request));
+  auto waiter = std::make_unique<AcquireWaiter>(limiter.key(), request);
   join_simulation(call, limiter, waiter.get());
   begin_waiting(call, std::move(waiter), deadline_ns, 0);
 }
 
 // Takes the place that the request had before. How long that will take is not known.
-void rejoin_queue(Call& call, std::string_view key, LimiterRequest request, int64_t deadline_ns,
-                  int64_t rank) {
-  begin_waiting(call, std::make_unique<AcquireWaiter>(key, std::move(request)), deadline_ns, rank);
+void rejoin_queue(Call& call, std::string_view key, const LimiterRequest& request,
+                  int64_t deadline_ns, int64_t rank) {
+  begin_waiting(call, std::make_unique<AcquireWaiter>(key, request), deadline_ns, rank);
 }
 
 // Inside a transaction or a script a session does not wait.
@@ -275,7 +275,7 @@ int64_t take_place(Call& call, std::string_view key, const LimiterRequest& reque
 
 }  // namespace
 
-void acquire(Call& call, std::string_view key, LimiterRequest request) {
+void acquire(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
   const auto ticket = find_ticket(call, key, request.id);
   if (ticket && ticket->booking != 0) return acquire_again(call, key, request, *ticket);
@@ -288,10 +288,10 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   }
   const bool at_once = never_waits(*limiter, request);
   if (rank != 0 && !at_once && !is_next(call, key, rank)) {
-    return rejoin_queue(call, key, std::move(request), deadline_ns, rank);
+    return rejoin_queue(call, key, request, deadline_ns, rank);
   }
   if (rank == 0 && !at_once && must_queue(call, key, request)) {
-    return join_queue(call, *limiter, std::move(request), deadline_ns);
+    return join_queue(call, *limiter, request, deadline_ns);
   }
   Try tried = try_to_take(call, *limiter, request, deadline_ns);
   if (tried.outcome == TryEnd::kReplied) return;
@@ -299,7 +299,7 @@ void acquire(Call& call, std::string_view key, LimiterRequest request) {
   if (tried.final || !may_wait_until(call, tried.due_ns, deadline_ns)) {
     return deny(call, *limiter, request, tried.answer);
   }
-  auto waiter = std::make_unique<AcquireWaiter>(key, std::move(request));
+  auto waiter = std::make_unique<AcquireWaiter>(key, request);
   waiter->expected_ns = waiter->due_ns = tried.due_ns;
   begin_waiting(call, std::move(waiter), deadline_ns, rank);
 }

@@ -26,6 +26,6 @@
 namespace weir::server {
 
 // Replies, or makes the session wait.
-void acquire(Call& call, std::string_view key, LimiterRequest request);
+void acquire(Call& call, std::string_view key, const LimiterRequest& request);
 
 }  // namespace weir::server

@@ -23,7 +23,7 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
     const bool granted = answer.allowed;
     if (granted) {
       if (!answer.verdict.allowed) count_denial(call, *limiter, answer, true);
-      if (answer.verdict.allowed) count_for_policy(call, *limiter, {});
+      if (answer.verdict.allowed) count_for_policy(call, limiter->names().counts(), {});
       return Booked{.granted = true, .id = limiter->draw_id()};
     }
     count_denial(call, *limiter, answer);
@@ -47,7 +47,8 @@ Result<Booked, ErrorReplied> book_or_queue(Call& call, std::string_view key,
     count_denial(call, *limiter, {.verdict = {}, .algorithm = booked->refused_by});
   if (shadow_denier != nullptr)
     count_denial(call, *limiter, {.verdict = {}, .algorithm = shadow_denier}, true);
-  if (booked->granted && shadow_denier == nullptr) count_for_policy(call, *limiter, {});
+  if (booked->granted && shadow_denier == nullptr)
+    count_for_policy(call, limiter->names().counts(), {});
   return *booked;
 }
 

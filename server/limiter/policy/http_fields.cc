@@ -15,6 +15,7 @@ namespace {
 using algorithms::Limit;
 
 constexpr std::string_view kUnnamed = "default";
+constexpr size_t kItemBytes = 48;  // most items are shorter
 
 // By Denial.
 constexpr ProblemType kProblems[] = {
@@ -65,35 +66,36 @@ bool tells_window(const Limit& limit) {
          !algorithms::has_windows_of_many_lengths(limit);
 }
 
-std::string partition_of(const ToldLimit& told) {
-  if (told.key.empty() || told.key.size() > kPartitionBytesMax) return {};
-  return ";pk=:" + encode_base64(told.key) + ":";
+void append_partition(const ToldLimit& told, std::string* text) {
+  if (told.key.empty() || told.key.size() > kPartitionBytesMax) return;
+  text->append(";pk=:").append(encode_base64(told.key)).append(":");
 }
 
-template <typename Parameters>
+template <typename AppendParameters>
 std::string field_of(std::span<const ToldLimit> limits, std::span<const std::string> names,
-                     Parameters parameters) {
+                     AppendParameters append_parameters) {
   std::string text;
+  text.reserve(kItemBytes * limits.size());
   for (size_t i = 0; i < limits.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += '"' + names[i] + '"' + parameters(limits[i]) + partition_of(limits[i]);
+    if (i > 0) text.append(", ");
+    text.append("\"").append(names[i]).append("\"");
+    append_parameters(limits[i], &text);
+    append_partition(limits[i], &text);
   }
   return text;
 }
 
-std::string policy_of(const ToldLimit& told) {
+void append_policy(const ToldLimit& told, std::string* text) {
   const Limit& limit = *told.limit;
-  std::string text = ";q=" + std::to_string(limit.count);
-  if (limit.algorithm->makes_leases) text += ";qu=\"concurrent-requests\"";
-  if (tells_window(limit)) text += ";w=" + std::to_string(limit.period_ns / kNsPerS);
-  return text;
+  text->append(";q=").append(std::to_string(limit.count));
+  if (limit.algorithm->makes_leases) text->append(";qu=\"concurrent-requests\"");
+  if (tells_window(limit)) text->append(";w=").append(std::to_string(limit.period_ns / kNsPerS));
 }
 
-std::string left_of(const ToldLimit& told) {
-  std::string text = ";r=" + std::to_string(std::max<int64_t>(told.remaining, 0));
-  if (told.more_after_ns != algorithms::kNever && !told.limit->algorithm->makes_leases)
-    text += ";t=" + std::to_string(algorithms::units_up(told.more_after_ns, kNsPerS));
-  return text;
+void append_left(const ToldLimit& told, std::string* text) {
+  text->append(";r=").append(std::to_string(std::max<int64_t>(told.remaining, 0)));
+  if (told.more_after_ns == algorithms::kNever || told.limit->algorithm->makes_leases) return;
+  text->append(";t=").append(std::to_string(algorithms::units_up(told.more_after_ns, kNsPerS)));
 }
 
 }  // namespace
@@ -118,12 +120,12 @@ std::vector<std::string> item_names(std::span<const ToldLimit> limits) {
 
 std::string rate_limit_policy_field(std::span<const ToldLimit> limits,
                                     std::span<const std::string> names) {
-  return field_of(limits, names, policy_of);
+  return field_of(limits, names, append_policy);
 }
 
 std::string rate_limit_field(std::span<const ToldLimit> limits,
                              std::span<const std::string> names) {
-  return field_of(limits, names, left_of);
+  return field_of(limits, names, append_left);
 }
 
 }  // namespace weir::server

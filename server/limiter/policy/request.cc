@@ -228,6 +228,7 @@ class RequestReader {
       return id_error(text);
     }
     request_.id = text;
+    request_.id_word = at_ - 1;  // it was read
     return {};
   }
 
@@ -315,10 +316,9 @@ Result<LimiterRequest, std::string> parse_request(Args words, uint32_t options,
   return RequestReader(words, options, zones).read();
 }
 
-Result<void, std::string> check_fit(const LimiterRequest& request,
-                                    std::span<const algorithms::Limit> limits) {
-  if (request.costs.size() > 1 && request.costs.size() != limits.size()) {
-    return "ERR COST must be one number, or one for each of the " + std::to_string(limits.size()) +
+Result<void, std::string> check_fit(const LimiterRequest& request, size_t limits) {
+  if (request.costs.size() > 1 && request.costs.size() != limits) {
+    return "ERR COST must be one number, or one for each of the " + std::to_string(limits) +
            " limits, got " + std::to_string(request.costs.size());
   }
   return {};

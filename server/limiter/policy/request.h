@@ -89,6 +89,7 @@ struct LimiterRequest : AskedLimits {
   bool partition = false;
   bool traced = false;                // TRACEPARENT was among the words (trace_words.h)
   std::string id;                     // empty: none
+  size_t id_word = 0;                 // which of the words the id is; 0: none
   std::optional<int64_t> timeout_ns;  // 0: for ever
   std::optional<int64_t> max_wait_ns;
   std::optional<int64_t> hold_ns;                  // > 0
@@ -97,6 +98,8 @@ struct LimiterRequest : AskedLimits {
   // Answers how much memory the request holds beside itself.
   size_t heap_bytes() const;
   int64_t cost(size_t limit) const { return costs.size() == 1 ? costs[0] : costs[limit]; }
+  // Nothing is asked for but to take.
+  bool only_takes() const { return !upto && !force && !shadow && !hold_ns; }
   // A request of cost 0 asks for nothing: it is allowed in any state and never waits.
   bool asks() const {
     return std::any_of(costs.begin(), costs.end(), [](int64_t cost) { return cost > 0; });
@@ -113,8 +116,7 @@ Result<std::vector<int64_t>, std::string> parse_costs(std::string_view name, std
 
 // Checks what can only be told once a policy's limits are known: there must be as many costs as
 // limits. The error is a whole line.
-Result<void, std::string> check_fit(const LimiterRequest& request,
-                                    std::span<const algorithms::Limit> limits);
+Result<void, std::string> check_fit(const LimiterRequest& request, size_t limits);
 
 // The error lines of a policy's name and of an ID that are empty or too long.
 std::string policy_name_error(std::string_view name);

@@ -66,6 +66,12 @@ struct Answer {
   bool shadow_denies() const { return shadow_denier != nullptr || (shadow && !verdict.allowed); }
 };
 
+// What is answered to a request about several keys.
+struct TakenOfEach {
+  std::vector<Answer> answers;  // one for each key
+  int64_t denied_by = -1;       // the key that denies; -1: all allow
+};
+
 // Replies the six integers of a limit that was asked alone, whose number is 0.
 void reply_verdict(Call& call, const algorithms::Verdict& verdict);
 // Writes the six integers, and after them what UPTO adds, and the id of the lease or the hold.

@@ -27,21 +27,14 @@ std::vector<Guard> guards_of(Limiter& limiter, const LimiterRequest& request) {
   return guards;
 }
 
-int64_t largest_cost(const std::vector<Guard>& guards) {
-  int64_t most = 0;
-  for (const Guard& guard : guards) most = std::max(most, guard.cost);
-  return most;
-}
-
-std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
-                              const std::vector<Guard>& guards) {
+std::vector<LimitRow> rows_of(const Call& call, const NamedLimits& named,
+                              std::span<const Guard> guards) {
   std::vector<LimitRow> rows;
-  const NamedLimits& names = limiter.names();
   for (size_t i = 0; i < guards.size(); ++i) {
     rows.push_back(
-        {.name = limiter.name_of(i),
-         .is_named = i < names.names.size() && !names.names[i].empty(),
-         .is_of_policy = names.is_of_policy(i),
+        {.name = algorithms::limit_name(named.names, *guards[i].limit, i),
+         .is_named = i < named.names.size() && !named.names[i].empty(),
+         .is_of_policy = named.is_of_policy(i),
          .limit = *guards[i].limit,
          .verdict = guards[i].verdict,
          .more_after_ns = algorithms::more_after_ns(
@@ -49,11 +42,6 @@ std::vector<LimitRow> rows_of(const Call& call, const Limiter& limiter,
              {.now_ns = call.now_ns, .entries = guards[i].entries, .wall = &call.wall()})});
   }
   return rows;
-}
-
-bool any_changed(const std::vector<Guard>& guards) {
-  return std::any_of(guards.begin(), guards.end(),
-                     [](const Guard& guard) { return guard.verdict.changed; });
 }
 
 bool makes_leases(const Guard& guard) { return guard.limit->algorithm->makes_leases; }
@@ -79,7 +67,7 @@ Decision decide_banned(Call& call, Limiter& limiter, const LimiterRequest& reque
                 .index = static_cast<int64_t>(index),
                 .algorithm = limiter.all()[ban.limit].limit.algorithm};
   show_ban(ban, own.allowed ? 0 : own_retry_ns, &answer);
-  if (request.full) answer.rows = rows_of(call, limiter, guards);
+  if (request.full) answer.rows = rows_of(call, limiter.names(), guards);
   answer.allowed = answer.shadow = enforces_nothing(limiter, request);
   return {.answer = answer, .cost = cost, .changed = false};
 }
@@ -93,24 +81,15 @@ int64_t shortest_lease_ns(const std::vector<Guard>& guards) {
   return shortest_ns;
 }
 
-// The answer to a verdict, without what only a take is given: a charge, a lease, a hold.
-Answer answer_of(const Call& call, Limiter& limiter, const LimiterRequest& request,
-                 const std::vector<Guard>& guards, const algorithms::AllVerdict& verdict) {
-  const Guard& deciding = guards[verdict.deciding];
-  Answer answer{.verdict = deciding.verdict,
-                .index = static_cast<int64_t>(verdict.deciding),
-                .algorithm = deciding.limit->algorithm,
-                .allowed = verdict.allowed,
-                .shadow = enforces_nothing(limiter, request),
-                .granted = {.cost = verdict.allowed ? largest_cost(guards) : 0},
-                .shape = {.lease = std::any_of(guards.begin(), guards.end(), makes_leases),
-                          .hold = request.hold_ns.has_value()}};
+// The same of limits that may be in shadow.
+Answer answer_in_modes(const Call& call, Limiter& limiter, const LimiterRequest& request,
+                       const std::vector<Guard>& guards, const algorithms::AllVerdict& verdict) {
+  Answer answer = answer_of(call, limiter.names(), request, guards, verdict);
   if (verdict.shadow_denier) answer.shadow_denier = guards[*verdict.shadow_denier].limit->algorithm;
-  if (answer.shadow) {
-    if (verdict.allowed) answer.index = -1;
-    answer.allowed = true;
-  }
-  if (request.full) answer.rows = rows_of(call, limiter, guards);
+  answer.shadow = enforces_nothing(limiter, request);
+  if (!answer.shadow) return answer;
+  if (verdict.allowed) answer.index = -1;
+  answer.allowed = true;
   return answer;
 }
 
@@ -202,7 +181,7 @@ algorithms::Taken charge(std::span<Taking> takings, std::span<KeyGuards> keys,
 Decision conclude(Call& call, Taking& taking, const KeyGuards& key, bool granted) {
   const auto& [limiter, request, guards, before] = taking;
   const bool asks = request.asks();
-  Answer answer = answer_of(call, limiter, request, guards, key.verdict);
+  Answer answer = answer_in_modes(call, limiter, request, guards, key.verdict);
   answer.charged = granted && asks && key.verdict.allowed;
   if (answer.charged && lends(guards)) {
     answer.granted.lease = key.lease_id;
@@ -229,6 +208,30 @@ void grant_as_others(Call& call, DecidedKey& key, const algorithms::Taken& taken
 
 }  // namespace
 
+int64_t largest_cost(std::span<const Guard> guards) {
+  int64_t most = 0;
+  for (const Guard& guard : guards) most = std::max(most, guard.cost);
+  return most;
+}
+
+bool any_changed(std::span<const Guard> guards) {
+  return std::ranges::any_of(guards, [](const Guard& guard) { return guard.verdict.changed; });
+}
+
+Answer answer_of(const Call& call, const NamedLimits& named, const LimiterRequest& request,
+                 std::span<const Guard> guards, const algorithms::AllVerdict& verdict) {
+  const Guard& deciding = guards[verdict.deciding];
+  Answer answer{.verdict = deciding.verdict,
+                .index = static_cast<int64_t>(verdict.deciding),
+                .algorithm = deciding.limit->algorithm,
+                .allowed = verdict.allowed,
+                .granted = {.cost = verdict.allowed ? largest_cost(guards) : 0},
+                .shape = {.lease = std::ranges::any_of(guards, makes_leases),
+                          .hold = request.hold_ns.has_value()}};
+  if (request.full) answer.rows = rows_of(call, named, guards);
+  return answer;
+}
+
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request) {
   if (auto first = decide_first(call, limiter, request, false)) return *first;
   Taking taking(limiter, request);
@@ -245,7 +248,7 @@ void decide(Call& call, std::span<DecidedKey> keys) {
   for (DecidedKey& key : keys) {
     auto first = key.stands ? key.stands : decide_first(call, key.limiter, key.request, false);
     if (first) {
-      all.refused = all.refused || denies(first->answer, key.request);
+      all.refused = all.refused || denies(first->answer, key.request.shadow);
       key.stands = std::move(first);
     } else {
       guards.push_back({.guards = takings.emplace_back(key.limiter, key.request).guards});
@@ -263,13 +266,26 @@ void decide(Call& call, std::span<DecidedKey> keys) {
   }
 }
 
+int64_t denier(std::span<const Answer> answers, bool shadow) {
+  int64_t index = -1;
+  int64_t longest_ns = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (!denies(answers[i], shadow)) continue;
+    const int64_t retry_ns = answers[i].verdict.retry_after_ns;
+    if (index >= 0 && retry_ns <= longest_ns) continue;
+    index = static_cast<int64_t>(i);
+    longest_ns = retry_ns;
+  }
+  return index;
+}
+
 Answer peek(Call& call, Limiter& limiter, const LimiterRequest& request) {
   if (auto first = decide_first(call, limiter, request, true)) return first->answer;
   std::vector<Guard> guards = guards_of(limiter, request);
   algorithms::AllRequest all = asked_of_all(call, request);
   all.peek = true;
   const auto verdict = algorithms::take_all(guards, all);
-  return answer_of(call, limiter, request, guards, verdict);
+  return answer_in_modes(call, limiter, request, guards, verdict);
 }
 
 void add_rows(Call& call, Limiter& limiter, Answer* answer) {
@@ -278,7 +294,7 @@ void add_rows(Call& call, Limiter& limiter, Answer* answer) {
   for (HeldLimit& held : limiter.named()) guards.push_back(guard_of(limiter, held, 0));
   if (guards.empty()) return;
   algorithms::take_all(guards, {.now_ns = call.now_ns, .peek = true, .wall = &call.wall()});
-  std::vector<LimitRow> rows = rows_of(call, limiter, guards);
+  std::vector<LimitRow> rows = rows_of(call, limiter.names(), guards);
   for (size_t i = 0; i < std::min(rows.size(), answer->rows.size()); ++i) {
     const LimitRow& asked = answer->rows[i];
     rows[i].name = asked.name;

@@ -28,13 +28,23 @@ struct DecidedKey {
   Decision decision = {};  // the answer
 };
 
+// The answer of limits that are enforced to a request, without what only a take is given: a charge,
+// a lease, a hold. The guards are those of the limits that are named.
+Answer answer_of(const Call& call, const NamedLimits& named, const LimiterRequest& request,
+                 std::span<const algorithms::Guard> guards, const algorithms::AllVerdict& verdict);
+int64_t largest_cost(std::span<const algorithms::Guard> guards);
+bool any_changed(std::span<const algorithms::Guard> guards);
+
 // Charges all limits that the limiter has named, or none.
 Decision decide(Call& call, Limiter& limiter, const LimiterRequest& request);
-// Tells whether a key's answer denies the whole request. With SHADOW it would: then the keys are
-// tried together, too.
-inline bool denies(const Answer& answer, const LimiterRequest& request) {
-  return !answer.verdict.allowed && (!answer.shadow || request.shadow);
+// Tells whether a key's answer denies the whole request. With SHADOW, `shadow`, it would: then the
+// keys are tried together, too.
+inline bool denies(const Answer& answer, bool shadow) {
+  return !answer.verdict.allowed && (!answer.shadow || shadow);
 }
+// Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
+// allow. `shadow`: with SHADOW.
+int64_t denier(std::span<const Answer> answers, bool shadow);
 // Charges all limits that the limiters of all keys have named, or none; only what is in shadow
 // denies nobody. REQUIRES: the requests differ in their costs and policies alone.
 void decide(Call& call, std::span<DecidedKey> keys);

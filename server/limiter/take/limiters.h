@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "algorithms/gcra.h"
 #include "server/config/config.h"
@@ -43,6 +44,14 @@ struct LastThrottle {
   algorithms::Limit limit;  // without an algorithm: there was none
 };
 
+// In which take/remembered.cc puts together what is hashed, looked up or kept. They stay, so that
+// the next time allocates nothing.
+struct RememberedBuffers {
+  std::string name;   // of a record
+  std::string value;  // of one
+  std::string words;  // the arguments
+};
+
 struct Limiters {
   Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work, const storage::HashSeed& seed,
            size_t top_keys);
@@ -59,6 +68,7 @@ struct Limiters {
   VerdictCounts verdicts;
   Callers callers;
   Takings takings;
+  RememberedBuffers remembered;
   LastThrottle last_throttle;
   Limiting limiting = Limiting::kOn;
 };

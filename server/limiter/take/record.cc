@@ -14,6 +14,10 @@ void count_banned(Call& call, const Answer& answer) {
   call.limiters.verdicts.count(id_of(answer.algorithm), Outcome::kBanned);
 }
 
+CountedKey counted(const Call& call, const Limiter& limiter) {
+  return {.name = name_of(call, limiter), .counts = limiter.names().counts()};
+}
+
 }  // namespace
 
 TopKeys::Name name_of(const Call& call, const Limiter& limiter) {
@@ -51,8 +55,7 @@ void count_shadow_verdict(Call& call, const TopKeys::Name& name, bool allowed, i
   }
 }
 
-void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& verdict) {
-  PolicyCounts* counts = limiter.names().counts();
+void count_for_policy(Call& call, PolicyCounts* counts, const PolicyVerdict& verdict) {
   if (counts == nullptr || !call.keys.failure().ok()) return;
   if (verdict.shadow_denies) {
     ++counts->shadow_denied;
@@ -63,35 +66,40 @@ void count_for_policy(Call& call, const Limiter& limiter, const PolicyVerdict& v
 }
 
 void count_denial(Call& call, const Limiter& limiter, const Answer& answer, bool shadow) {
-  count_for_policy(call, limiter,
+  count_denial(call, counted(call, limiter), answer, shadow);
+}
+
+void count_denial(Call& call, const CountedKey& key, const Answer& answer, bool shadow) {
+  count_for_policy(call, key.counts,
                    {.allowed = false, .shadow_denies = shadow, .banned = answer.ban.has_value()});
-  const TopKeys::Name name = name_of(call, limiter);
   const uint8_t algorithm = id_of(answer.algorithm);
-  if (shadow) return count_shadow_verdict(call, name, false, 1, algorithm);
-  count_verdict(call, name, {.allowed = false}, 1, algorithm);
+  if (shadow) return count_shadow_verdict(call, key.name, false, 1, algorithm);
+  count_verdict(call, key.name, {.allowed = false}, 1, algorithm);
   count_banned(call, answer);
 }
 
-// A request that asks for nothing is no decision that counts.
 void record(Call& call, Limiter& limiter, const Decision& decision) {
   if (decision.changed) limiter.save();
+  count_decision(call, counted(call, limiter), decision);
+}
+
+// A request that asks for nothing is no decision that counts.
+void count_decision(Call& call, const CountedKey& key, const Decision& decision) {
   const Answer& answer = decision.answer;
-  if (answer.charged || (decision.cost > 0 && !answer.verdict.allowed)) {
-    const TopKeys::Name name = name_of(call, limiter);
-    const uint8_t algorithm = id_of(answer.algorithm);
-    count_for_policy(call, limiter,
-                     {.allowed = answer.verdict.allowed,
-                      .shadow_denies = answer.shadow_denies(),
-                      .banned = answer.ban.has_value()});
-    if (answer.shadow) {
-      count_shadow_verdict(call, name, answer.verdict.allowed, decision.cost, algorithm);
-    } else {
-      count_verdict(call, name, answer.verdict, decision.cost, algorithm);
-      count_banned(call, answer);
-    }
-    if (answer.shadow_denier != nullptr)
-      count_shadow_verdict(call, name, false, decision.cost, id_of(answer.shadow_denier));
+  if (!answer.charged && (decision.cost == 0 || answer.verdict.allowed)) return;
+  const uint8_t algorithm = id_of(answer.algorithm);
+  count_for_policy(call, key.counts,
+                   {.allowed = answer.verdict.allowed,
+                    .shadow_denies = answer.shadow_denies(),
+                    .banned = answer.ban.has_value()});
+  if (answer.shadow) {
+    count_shadow_verdict(call, key.name, answer.verdict.allowed, decision.cost, algorithm);
+  } else {
+    count_verdict(call, key.name, answer.verdict, decision.cost, algorithm);
+    count_banned(call, answer);
   }
+  if (answer.shadow_denier != nullptr)
+    count_shadow_verdict(call, key.name, false, decision.cost, id_of(answer.shadow_denier));
 }
 
 void record_denied(Call& call, Limiter& limiter) {

@@ -17,8 +17,17 @@ constexpr std::string_view kNull3 = "_\r\n";
 constexpr char kQueued = 0;
 constexpr char kLetIn = 1;
 
-std::string record_key(const Call& call, std::string_view key, std::string_view token) {
-  std::string name;
+constexpr size_t kBufferBytesMax = 16 << 10;  // what is larger does not stay
+
+std::string& emptied(std::string& buffer) {
+  if (buffer.capacity() > kBufferBytesMax) std::string().swap(buffer);
+  buffer.clear();
+  return buffer;
+}
+
+// Valid until the next call.
+std::string_view record_key(const Call& call, std::string_view key, std::string_view token) {
+  std::string& name = emptied(call.limiters.remembered.name);
   storage::put_varint(&name, static_cast<uint64_t>(call.database));
   storage::put_varint(&name, key.size());
   return name.append(key).append(token);
@@ -35,7 +44,7 @@ std::optional<size_t> trace_after_keys(const Command& command, Args args) {
 
 // The digest does not depend on how the command's name is spelt, nor on a trace.
 uint64_t digest(const Call& call) {
-  std::string bytes(call.command.name);
+  std::string& bytes = emptied(call.limiters.remembered.words).append(call.command.name);
   const auto trace = trace_after_keys(call.command, call.args);
   for (size_t i = 1; i < call.args.size(); ++i) {
     if (trace && (i == *trace || i == *trace + 1)) continue;
@@ -60,9 +69,9 @@ std::string map_header(std::string_view line, const Form& form) {
   return "*" + std::to_string(2 * pairs) + "\r\n";
 }
 
-// Answers a reply in another form. What strings hold stays as it is.
-std::string in_form(std::string_view reply, const Form& form) {
-  std::string changed;
+// Appends a reply in another form. What strings hold stays as it is.
+void append_in_form(std::string_view reply, const Form& form, std::string* out) {
+  std::string& changed = *out;
   for (size_t at = 0; at < reply.size();) {
     const size_t end = std::min(reply.find('\n', at), reply.size() - 1) + 1;
     const std::string_view line = reply.substr(at, end - at);
@@ -80,21 +89,31 @@ std::string in_form(std::string_view reply, const Form& form) {
       at += text;
     }
   }
-  return changed;
 }
 
 std::string for_session(const Call& call, std::string_view stored) {
-  return in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2);
+  std::string reply;
+  append_in_form(stored, call.reply.protocol() == 3 ? kResp3 : kResp2, &reply);
+  return reply;
 }
 
-void keep(Call& call, std::string_view key, std::string_view token, std::string_view what,
-          int64_t until_ms) {
-  std::string value;
+// Answers the value of a record, to which what is kept has to be appended. Valid until the next
+// call.
+std::string& begin_value(const Call& call) {
+  std::string& value = emptied(call.limiters.remembered.value);
   storage::put_u64_le(&value, digest(call));
-  value += what;
-  const std::string name = record_key(call, key, token);
+  return value;
+}
+
+void put(Call& call, std::string_view name, std::string_view value, int64_t until_ms) {
   storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   call.keys.put(&ref, storage::Type::kString, value, until_ms);
+}
+
+void keep(Call& call, const RequestName& name, std::string_view reply, int64_t for_ms) {
+  std::string& value = begin_value(call);
+  append_in_form(reply, kStored, &value);
+  put(call, record_key(call, name.key, name.token), value, call.now_ms() + for_ms);
 }
 
 constexpr std::string_view kMade = "made ";
@@ -126,7 +145,7 @@ void reply_again(Call& call, std::string_view reply) {
 
 bool recalled(Call& call, std::string_view key, std::string_view token, std::string_view differs) {
   if (token.empty()) return false;
-  const std::string name = record_key(call, key, token);
+  const std::string_view name = record_key(call, key, token);
   const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   if (!ref.exists()) return false;
   storage::Reader reader(ref.value());
@@ -147,7 +166,7 @@ bool recalled(Call& call, std::string_view key, std::string_view token, std::str
 
 void remember(Call& call, const RequestName& name, size_t reply_begin, int64_t for_ms) {
   const auto reply = std::string_view(*call.reply.buffer()).substr(reply_begin);
-  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
+  keep(call, name, reply, for_ms);
 }
 
 void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
@@ -155,7 +174,7 @@ void reply_and_remember(Call& call, const RequestName& name, int64_t for_ms,
   std::string reply;
   resp::ReplyWriter writer(&reply, 3);
   write(writer);
-  keep(call, name.key, name.token, in_form(reply, kStored), call.now_ms() + for_ms);
+  keep(call, name, reply, for_ms);
   call.reply.raw(for_session(call, reply));
 }
 
@@ -168,14 +187,12 @@ void remember_id(Call& call, std::string_view key, int64_t id, const RequestName
   std::string value;
   storage::put_varint(&value, name.key.size());
   value.append(name.key).append(name.token);
-  const std::string record = record_key(call, key, token_about(kMade, id));
-  storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
-  call.keys.put(&ref, storage::Type::kString, value, until_ms);
+  put(call, record_key(call, key, token_about(kMade, id)), value, until_ms);
 }
 
 void forget_request_of(Call& call, std::string_view key, int64_t id) {
   const std::string made = token_about(kMade, id);
-  const std::string record = record_key(call, key, made);
+  const std::string_view record = record_key(call, key, made);
   const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), record);
   if (!ref.exists()) return;
   const std::string value(ref.value());
@@ -187,7 +204,7 @@ void forget_request_of(Call& call, std::string_view key, int64_t id) {
 
 std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return std::nullopt;
-  const std::string name = record_key(call, key, token);
+  const std::string_view name = record_key(call, key, token);
   const storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   if (!ref.exists()) return std::nullopt;
   storage::Reader reader(ref.value());
@@ -198,21 +215,22 @@ std::optional<Ticket> find_ticket(Call& call, std::string_view key, std::string_
 
 void keep_ticket(Call& call, std::string_view key, std::string_view token, const Ticket& ticket,
                  int64_t until_ms) {
-  std::string what(1, ticket.booking == 0 ? kQueued : kLetIn);
+  std::string& value = begin_value(call);
+  value.push_back(ticket.booking == 0 ? kQueued : kLetIn);
   if (ticket.booking == 0) {
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.rank));
+    storage::put_varint(&value, static_cast<uint64_t>(ticket.rank));
   } else {
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.booking));
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.departs_ns));
-    storage::put_varint(&what, static_cast<uint64_t>(ticket.lease));
-    what += in_form(ticket.reply, kStored);
+    storage::put_varint(&value, static_cast<uint64_t>(ticket.booking));
+    storage::put_varint(&value, static_cast<uint64_t>(ticket.departs_ns));
+    storage::put_varint(&value, static_cast<uint64_t>(ticket.lease));
+    append_in_form(ticket.reply, kStored, &value);
   }
-  keep(call, key, token, what, until_ms);
+  put(call, record_key(call, key, token), value, until_ms);
 }
 
 void forget_token(Call& call, std::string_view key, std::string_view token) {
   if (token.empty()) return;
-  const std::string name = record_key(call, key, token);
+  const std::string_view name = record_key(call, key, token);
   storage::Ref ref = call.keys.look_up(call.keys.options().hidden_database(), name);
   if (ref.exists()) call.keys.erase(&ref);
 }

@@ -158,7 +158,7 @@ Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
   if (!named) return named.error();
   if (request.on_change) named->own_carry_over = *request.on_change;
   if (has_fixed_answer(*named)) return *named;
-  if (auto fit = check_fit(request, named->limits); !fit) return fit.error();
+  if (auto fit = check_fit(request, named->limits.size()); !fit) return fit.error();
   return *named;
 }
 

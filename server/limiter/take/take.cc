@@ -15,30 +15,13 @@
 namespace weir::server {
 namespace {
 
-using algorithms::Limit;
-
-// Tells whether the request is of the common case: one limit, one cost, and nothing but to take.
+// Tells whether the request only takes from one limit that it has written itself, and wants to see
+// no more than the verdict.
 bool is_plain(const LimiterRequest& request) {
-  return request.limits.size() == 1 && request.costs.size() == 1 && request.policy.empty() &&
-         !request.upto && !request.force && !request.shadow && !request.hold_ns &&
-         !request.limits[0].ban.is_set() && !request.limits[0].adaptive.is_set();
-}
-
-void answer_plain(Call& call, std::string_view key, const LimiterRequest& request,
-                  const algorithms::Verdict& verdict, int64_t more_after_ns) {
-  const int64_t cost = request.costs[0];
-  Answer answer{
-      .verdict = verdict, .allowed = verdict.allowed, .charged = verdict.allowed && cost > 0};
-  if (request.full) {
-    answer.granted.cost = verdict.allowed ? cost : 0;
-    const Limit& limit = request.limits[0];
-    answer.rows.push_back({.name = algorithms::limit_name(request.names, limit, 0),
-                           .is_named = !request.names.empty(),
-                           .limit = limit,
-                           .verdict = verdict,
-                           .more_after_ns = more_after_ns});
-  }
-  answer_request(call, {key, request, answer});
+  return request.only_takes() && request.limits.size() == 1 && request.costs.size() == 1 &&
+         request.policy.empty() && !request.full && request.id.empty() &&
+         !request.limits[0].algorithm->uses_entries && !request.limits[0].ban.is_set() &&
+         !request.limits[0].adaptive.is_set();
 }
 
 // Reads a key for a request about the limits that it was last used with.
@@ -47,9 +30,8 @@ Result<Limiter, ErrorReplied> resolve_last_used(Call& call, std::string_view key
   auto limiter = Limiter::read(call, key);
   if (!limiter || !limiter->exists()) return limiter;
   if (limiter->named().empty()) return reply_error(call, "ERR the key was used by no RL command");
-  std::vector<Limit> limits;
-  for (const HeldLimit& held : limiter->named()) limits.push_back(held.limit);
-  if (const auto fit = check_fit(request, limits); !fit) return reply_error(call, fit.error());
+  if (const auto fit = check_fit(request, limiter->named().size()); !fit)
+    return reply_error(call, fit.error());
   return limiter;
 }
 
@@ -77,12 +59,11 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
   if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
-    int64_t more_after_ns = 0;
-    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0],
-                                         request.full ? &more_after_ns : nullptr)) {
-      if (!request.full && request.id.empty()) return reply_verdict(call, *verdict);
-      return answer_plain(call, key, request, *verdict, more_after_ns);
-    }
+    if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0]))
+      return reply_verdict(call, *verdict);
+  } else if (request.only_takes()) {
+    if (const auto answer = take_few(call, key, request))
+      return answer_request(call, {key, request, *answer});
   }
   const auto answer = take_any(call, key, request);
   if (answer) answer_request(call, {key, request, *answer});

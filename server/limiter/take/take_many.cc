@@ -13,12 +13,11 @@
 #include "server/limiter/take/record.h"
 #include "server/limiter/take/remembered.h"
 #include "server/limiter/take/resolve.h"
+#include "server/limiter/take/single.h"
 #include "server/limiter/take/take.h"
 
 namespace weir::server {
 namespace {
-
-using algorithms::Limit;
 
 using Keys = std::span<const std::string_view>;
 
@@ -26,13 +25,13 @@ using Keys = std::span<const std::string_view>;
 struct Part {
   Limiter limiter;
   LimiterRequest request;
-  Answer answer = {};
 };
 
-// The limits of one key, before the key is read.
-struct Share {
-  NamedLimits limits;
-  std::string policy;
+// The limits of each key, before the keys are read, and the policies that are named for them, empty
+// for none.
+struct Shares {
+  std::vector<NamedLimits> limits;
+  std::vector<std::string_view> policies;
 };
 
 std::string count_error(Keys keys, size_t limits, std::string_view what) {
@@ -56,63 +55,63 @@ Result<NamedLimits, size_t> share_of(const NamedLimits& all, size_t keys, size_t
 }
 
 // Without EACH limit i is key i's.
-Result<std::vector<Share>, std::string> spread(Call& call, Keys keys,
-                                               const LimiterRequest& request) {
-  std::vector<Share> shares;
+Result<Shares, std::string> spread(Call& call, Keys keys, const LimiterRequest& request) {
+  Shares shares;
+  shares.limits.reserve(keys.size());
+  shares.policies.reserve(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto all = expand(call, keys[i], request);
     if (!all) return all.error();
     auto one = share_of(*all, keys.size(), i);
     if (!one) return count_error(keys, one.error(), "one limit");
-    const bool of_policy = one->policy.has_value();
-    shares.push_back({std::move(*one), of_policy ? request.policy : std::string()});
+    shares.policies.push_back(one->policy ? std::string_view(request.policy) : "");
+    shares.limits.push_back(std::move(*one));
   }
   return shares;
 }
 
-Result<std::vector<Share>, std::string> shares_of(Call& call, Keys keys,
-                                                  const LimiterRequest& request) {
+Result<Shares, std::string> shares_of(Call& call, Keys keys, const LimiterRequest& request) {
   if (request.each.empty()) return spread(call, keys, request);
   if (request.each.size() != keys.size()) {
     return count_error(keys, request.each.size(), "one EACH");
   }
-  std::vector<Share> shares;
+  Shares shares;
   for (size_t i = 0; i < keys.size(); ++i) {
     auto limits = expand(call, keys[i], request.each[i]);
     if (!limits) return limits.error();
-    shares.push_back({std::move(*limits), request.each[i].policy});
+    shares.policies.push_back(request.each[i].policy);
+    shares.limits.push_back(std::move(*limits));
   }
   return shares;
 }
 
 // The costs count the limits of all keys, in order, or the keys.
-Result<void, std::string> check_shares(const LimiterRequest& request,
-                                       const std::vector<Share>& shares) {
+Result<void, std::string> check_shares(const LimiterRequest& request, const Shares& shares) {
   if (!request.key_costs.empty()) {
-    if (request.key_costs.size() == shares.size()) return {};
-    return "ERR KEYCOSTS must be one number for each of the " + std::to_string(shares.size()) +
-           " keys, got " + std::to_string(request.key_costs.size());
+    if (request.key_costs.size() == shares.limits.size()) return {};
+    return "ERR KEYCOSTS must be one number for each of the " +
+           std::to_string(shares.limits.size()) + " keys, got " +
+           std::to_string(request.key_costs.size());
   }
-  std::vector<Limit> all;
-  for (const Share& share : shares) {
-    all.insert(all.end(), share.limits.limits.begin(), share.limits.limits.end());
-  }
-  if (all.empty()) return {};  // policies answer for all keys
+  size_t all = 0;
+  for (const NamedLimits& share : shares.limits) all += share.limits.size();
+  if (all == 0) return {};  // policies answer for all keys
   return check_fit(request, all);
 }
 
 // `first` of its limits among those of all keys.
-LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, size_t key,
+LimiterRequest request_of_key(const LimiterRequest& whole, const Shares& shares, size_t key,
                               size_t first) {
   LimiterRequest part;
-  part.policy = share.policy;
+  part.policy = shares.policies[key];
+  const NamedLimits& share = shares.limits[key];
   if (!whole.key_costs.empty()) {
     part.costs = {whole.key_costs[key]};
-  } else if (whole.costs.size() == 1 || has_fixed_answer(share.limits)) {
+  } else if (whole.costs.size() == 1 || has_fixed_answer(share)) {
     part.costs = {*std::max_element(whole.costs.begin(), whole.costs.end())};
   } else {
     const auto begin = whole.costs.begin() + static_cast<std::ptrdiff_t>(first);
-    part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.limits.size()));
+    part.costs.assign(begin, begin + static_cast<std::ptrdiff_t>(share.limits.size()));
   }
   part.upto = whole.upto;
   part.shadow = whole.shadow;
@@ -123,112 +122,101 @@ LimiterRequest request_of_key(const LimiterRequest& whole, const Share& share, s
 }
 
 Result<std::vector<Part>, ErrorReplied> resolve_parts(Call& call, Keys keys,
-                                                      const LimiterRequest& request) {
-  const auto shares = shares_of(call, keys, request);
-  if (!shares) return reply_error(call, shares.error());
-  if (const auto fit = check_shares(request, *shares); !fit) return reply_error(call, fit.error());
+                                                      const LimiterRequest& request,
+                                                      Shares& shares) {
   std::vector<Part> parts;
   size_t first = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
-    Share share = (*shares)[i];
-    if (request.on_change) share.limits.own_carry_over = *request.on_change;
+    NamedLimits& share = shares.limits[i];
+    if (request.on_change) share.own_carry_over = *request.on_change;
     auto limiter = Limiter::read(call, keys[i]);
     if (!limiter) return limiter.error();
-    const auto named = limiter->name(share.limits);
+    const auto named = limiter->name(share);
     if (!named) return reply_error(call, named.error());
     if (const auto room = check_room_for_hold(call, *limiter, request); !room) {
       return reply_error(call, room.error());
     }
-    parts.push_back({std::move(*limiter), request_of_key(request, share, i, first)});
-    first += share.limits.limits.size();
+    parts.push_back({std::move(*limiter), request_of_key(request, shares, i, first)});
+    first += share.limits.size();
   }
   return parts;
 }
 
-// Answers the index of the key that denies, by the longest wait, ties to the first; -1 if all
-// allow.
-int64_t denier(const std::vector<Part>& parts) {
-  int64_t index = -1;
-  int64_t longest_ns = 0;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (!denies(parts[i].answer, parts[i].request)) continue;
-    const int64_t retry_ns = parts[i].answer.verdict.retry_after_ns;
-    if (index >= 0 && retry_ns <= longest_ns) continue;
-    index = static_cast<int64_t>(i);
-    longest_ns = retry_ns;
-  }
-  return index;
-}
-
-// Decides and records; answers as denier() does.
-int64_t take_parts(Call& call, std::vector<Part>& parts) {
+// Decides and records.
+TakenOfEach take_parts(Call& call, std::vector<Part>& parts) {
   std::vector<DecidedKey> keys;
   for (Part& part : parts) {
     keys.push_back({.limiter = part.limiter, .request = part.request});
     keys.back().stands = denied_by_queue(call, part.limiter, part.request);
   }
   decide(call, keys);
-  for (size_t i = 0; i < keys.size(); ++i) parts[i].answer = keys[i].decision.answer;
-  const int64_t denied_by = denier(parts);
+  TakenOfEach taken;
+  for (const DecidedKey& key : keys) taken.answers.push_back(key.decision.answer);
+  const bool shadow = parts[0].request.shadow;
+  taken.denied_by = denier(taken.answers, shadow);
   for (DecidedKey& key : keys) {
-    if (denied_by < 0) {
+    if (taken.denied_by < 0) {
       record(call, key.limiter, key.decision);
     } else if (key.decision.changed) {
       key.limiter.save();
     }
   }
-  if (denied_by >= 0) {
-    const Part& denying = parts[static_cast<size_t>(denied_by)];
-    count_denial(call, denying.limiter, denying.answer, denying.request.shadow);
+  if (taken.denied_by >= 0) {
+    const auto denying = static_cast<size_t>(taken.denied_by);
+    count_denial(call, parts[denying].limiter, taken.answers[denying], shadow);
   }
-  return denied_by;
+  return taken;
 }
 
 // Answers which key speaks for all: the one that denies, else the one whose limit has least left.
-size_t deciding_key(const std::vector<AnsweredKey>& keys, int64_t denied_by) {
-  if (denied_by >= 0) return static_cast<size_t>(denied_by);
-  const auto left = [](const AnsweredKey& key) {
-    return key.answer.rows.empty() ? algorithms::kNever : key.answer.verdict.remaining;
+size_t deciding_key(const TakenOfEach& taken) {
+  if (taken.denied_by >= 0) return static_cast<size_t>(taken.denied_by);
+  const auto left = [](const Answer& answer) {
+    return answer.rows.empty() ? algorithms::kNever : answer.verdict.remaining;
   };
-  return static_cast<size_t>(std::ranges::min_element(keys, {}, left) - keys.begin());
+  return static_cast<size_t>(std::ranges::min_element(taken.answers, {}, left) -
+                             taken.answers.begin());
 }
 
 // With FULL: a map with `allowed`, `retry_ms`, `index` of the deciding key and `keys`; with HEADERS
 // what is told of all keys.
 void write_full(Call& call, resp::ReplyWriter& reply, const LimiterRequest& request,
-                const std::vector<Part>& parts, int64_t denied_by) {
-  const bool denies = denied_by >= 0;
-  const bool allowed = !denies || parts[0].request.shadow;
+                const std::vector<Part>& parts, const TakenOfEach& taken) {
+  const bool denies = taken.denied_by >= 0;
+  const bool allowed = !denies || request.shadow;
   const auto longest_ns =
-      denies ? parts[static_cast<size_t>(denied_by)].answer.verdict.retry_after_ns : 0;
+      denies ? taken.answers[static_cast<size_t>(taken.denied_by)].verdict.retry_after_ns : 0;
   std::vector<AnsweredKey> keys;
-  for (const Part& part : parts) keys.push_back({part.limiter.key(), part.request, part.answer});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    keys.push_back({parts[i].limiter.key(), parts[i].request, taken.answers[i]});
+  }
   reply.map(4 + told_members(request, allowed));
   reply.bulk("allowed");
   reply.integer(allowed ? 1 : 0);
   reply.bulk("retry_ms");
   reply.integer(milliseconds_up(longest_ns));
   reply.bulk("index");
-  reply.integer(denied_by);
+  reply.integer(taken.denied_by);
   reply.bulk("keys");
   reply.array(static_cast<int64_t>(parts.size()));
   for (const AnsweredKey& key : keys) write_full_answer(call, reply, key);
-  write_told(reply, {request, keys, deciding_key(keys, denied_by), allowed});
+  write_told(reply, {request, keys, deciding_key(taken), allowed});
 }
 
-void write_verdicts(Call& call, const std::vector<Part>& parts, int64_t denied_by, bool upto) {
-  call.reply.array(2 + static_cast<int64_t>(parts.size()));
-  call.reply.integer(denied_by < 0 || parts[0].request.shadow ? 1 : 0);
-  call.reply.integer(denied_by);
-  for (const Part& part : parts) write_verdict(call.reply, part.answer, upto);
+void write_verdicts(Call& call, const LimiterRequest& request, const TakenOfEach& taken) {
+  call.reply.array(2 + static_cast<int64_t>(taken.answers.size()));
+  call.reply.integer(taken.denied_by < 0 || request.shadow ? 1 : 0);
+  call.reply.integer(taken.denied_by);
+  for (const Answer& answer : taken.answers) write_verdict(call.reply, answer, request.upto);
 }
 
 // Keeps what was made for each key; answers how long the reply is to be remembered.
-int64_t remember_parts(Call& call, const std::vector<Part>& parts, const RequestName& name) {
+int64_t remember_answers(Call& call, Keys keys, const TakenOfEach& taken, const RequestName& name) {
   int64_t for_ms = kRememberedMs;
-  for (const Part& part : parts) {
-    remember_made(call, part.limiter.key(), part.answer.granted, name);
-    for_ms = std::min(for_ms, remembered_ms(part.answer.granted));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Granted& granted = taken.answers[i].granted;
+    remember_made(call, keys[i], granted, name);
+    for_ms = std::min(for_ms, remembered_ms(granted));
   }
   return for_ms;
 }
@@ -242,22 +230,32 @@ void take_many(Call& call, Keys keys, const LimiterRequest& request) {
     shadowed.shadow = true;
     return take_many(call, keys, shadowed);
   }
-  auto parts = resolve_parts(call, keys, request);
-  if (!parts) return;
-  const int64_t denied_by = take_parts(call, *parts);
-  const bool remembers = denied_by < 0 && !request.id.empty();
+  auto shares = shares_of(call, keys, request);
+  if (!shares) return call.reply.error(shares.error());
+  if (const auto fit = check_shares(request, *shares); !fit) return call.reply.error(fit.error());
+  std::vector<Part> parts;  // with FULL, and where not all keys are of the common case
+  auto taken = request.only_takes() && !request.full
+                   ? take_few_of_each(call, keys, shares->limits, request)
+                   : std::nullopt;
+  if (!taken) {
+    auto resolved = resolve_parts(call, keys, request, *shares);
+    if (!resolved) return;
+    parts = std::move(*resolved);
+    taken = take_parts(call, parts);
+  }
+  const bool remembers = taken->denied_by < 0 && !request.id.empty();
   const RequestName name{keys[0], request.id};
-  const int64_t for_ms = remembers ? remember_parts(call, *parts, name) : 0;
+  const int64_t for_ms = remembers ? remember_answers(call, keys, *taken, name) : 0;
   if (request.full && remembers) {
     return reply_and_remember(call, name, for_ms, [&](resp::ReplyWriter& reply) {
-      write_full(call, reply, request, *parts, denied_by);
+      write_full(call, reply, request, parts, *taken);
     });
   }
   const size_t begin = call.reply.buffer()->size();
   if (request.full) {
-    write_full(call, call.reply, request, *parts, denied_by);
+    write_full(call, call.reply, request, parts, *taken);
   } else {
-    write_verdicts(call, *parts, denied_by, request.upto);
+    write_verdicts(call, request, *taken);
   }
   if (remembers) remember(call, name, begin, for_ms);
 }
