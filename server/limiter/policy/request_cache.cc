@@ -32,7 +32,7 @@ size_t join(Args words, size_t token, char* out, size_t room) {
     const auto size = is_token ? kTokenMark : static_cast<uint16_t>(word.size());
     if (word.size() > room || at + sizeof size + word.size() > room) return 0;
     std::memcpy(out + at, &size, sizeof size);
-    std::memcpy(out + at + sizeof size, word.data(), word.size());
+    word.copy(out + at + sizeof size, word.size());  // which may be nowhere if it is empty
     at += sizeof size + word.size();
   }
   return at;
