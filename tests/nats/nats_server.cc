@@ -17,6 +17,7 @@
 
 #include "storage/format/file.h"
 #include "storage/shared_logs/nats/encryption.h"
+#include "tests/support/stop_process.h"
 
 namespace weir::storage::nats {
 namespace {
@@ -119,7 +120,8 @@ void NatsServer::stop(size_t node, int signal) {
 }
 
 void NatsServer::pause(size_t node, bool is_paused) {
-  ::kill(nodes_[node].process, is_paused ? SIGSTOP : SIGCONT);
+  if (is_paused) return stop_process(nodes_[node].process);
+  ::kill(nodes_[node].process, SIGCONT);
 }
 
 // A cluster is ready when it can place a stream on all of its servers.

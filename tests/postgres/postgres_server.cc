@@ -16,6 +16,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/support/stop_process.h"
+
 namespace weir::storage::postgres {
 namespace {
 
@@ -105,7 +107,7 @@ void PostgresServer::stop(int signal) {
 void PostgresServer::kill() {
   if (process_ < 0) return;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::kill(process_, SIGSTOP);
+  stop_process(process_);
   const std::vector<pid_t> children = processes();
   ::kill(process_, SIGKILL);
   for (const pid_t child : children) ::kill(child, SIGKILL);

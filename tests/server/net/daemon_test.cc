@@ -17,6 +17,7 @@
 
 #include "tests/server/fake_server.h"
 #include "tests/server/real_sockets.h"
+#include "tests/support/stop_process.h"
 
 namespace weir::server {
 namespace {
@@ -52,12 +53,7 @@ class RunningDaemon {
 
   void signal(int number) const { EXPECT_EQ(::kill(pid_, number), 0); }
   // Holds it up, so that what is sent meanwhile comes at once.
-  void hold() const {
-    signal(SIGSTOP);
-    int status = 0;
-    EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
-    EXPECT_TRUE(WIFSTOPPED(status));
-  }
+  void hold() const { stop_process(pid_); }
   void go_on() const { signal(SIGCONT); }
   // Waits for its end, and answers its exit code, or -1 when a signal ended it.
   int join() {
