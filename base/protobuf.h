@@ -1,6 +1,6 @@
 // Protocol Buffers as they are on the wire (the specification's "Encoding"): a writer of messages.
 //
-// It is written out because OTLP takes a dozen small messages and nothing more. The library would
+// It is written out because OTLP and gRPC take a dozen small messages each and nothing more. The library would
 // have a compiler of its own run before ours, and brings headers that take seconds to read. What is
 // given up are messages that are described by files.
 //
@@ -23,6 +23,10 @@ class ProtobufWriter {
   void number(uint32_t field, uint64_t value) {
     head(field, kVarint);
     varint(value);
+  }
+  // The same, but 0 is left out, as absent means the same.
+  void nonzero(uint32_t field, uint64_t value) {
+    if (value != 0) number(field, value);
   }
   // fixed64 and sfixed64
   void fixed64(uint32_t field, uint64_t value) {

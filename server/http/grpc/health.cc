@@ -1,5 +1,6 @@
 #include "server/http/grpc/health.h"
 
+#include "base/protobuf.h"
 #include "server/core/metrics/metrics.h"
 #include "server/core/run/server.h"
 #include "server/http/grpc/wire.h"
@@ -27,9 +28,9 @@ Result<std::string, Status> check_health(Server& server, std::string_view messag
                                        " and " + std::string(kKuadrantService)};
   }
   const bool serves = unserving_reason(server).empty() && unready_reason(server).empty();
-  WireWriter response;
-  response.number(kServingStatusField, serves ? kServing : kNotServing);
-  return response.bytes();
+  ProtobufWriter response;
+  response.nonzero(kServingStatusField, serves ? kServing : kNotServing);
+  return response.message();
 }
 
 }  // namespace weir::server::grpc

@@ -1,5 +1,6 @@
 #include "server/http/grpc/rate_limit_messages.h"
 
+#include "base/protobuf.h"
 #include "base/time_units.h"
 #include "server/http/grpc/wire.h"
 
@@ -91,32 +92,32 @@ bool read_descriptor(std::string_view message, Descriptor* descriptor) {
 }
 
 std::string written_limit(const CurrentLimit& limit) {
-  WireWriter writer;
-  writer.number(kLimitRequests, limit.requests);
-  writer.number(kLimitUnit, static_cast<uint64_t>(limit.unit));
+  ProtobufWriter writer;
+  writer.nonzero(kLimitRequests, limit.requests);
+  writer.nonzero(kLimitUnit, static_cast<uint64_t>(limit.unit));
   writer.text(kLimitName, limit.name);
   if (limit.multiplier != 1) {
-    WireWriter wrapped;
-    wrapped.number(kWrapped, limit.multiplier);
-    writer.message(kLimitMultiplier, wrapped.bytes());
+    ProtobufWriter wrapped;
+    wrapped.nonzero(kWrapped, limit.multiplier);
+    writer.bytes(kLimitMultiplier, wrapped.message());
   }
-  return writer.bytes();
+  return writer.message();
 }
 
 std::string written_duration(int64_t ms) {
-  WireWriter writer;
-  writer.number(kDurationSeconds, static_cast<uint64_t>(ms / kMsPerS));
-  writer.number(kDurationNanoseconds, static_cast<uint64_t>(ms % kMsPerS * kNsPerMs));
-  return writer.bytes();
+  ProtobufWriter writer;
+  writer.nonzero(kDurationSeconds, static_cast<uint64_t>(ms / kMsPerS));
+  writer.nonzero(kDurationNanoseconds, static_cast<uint64_t>(ms % kMsPerS * kNsPerMs));
+  return writer.message();
 }
 
 std::string written_status(const DescriptorStatus& status) {
-  WireWriter writer;
-  writer.number(kStatusCode, static_cast<uint64_t>(status.verdict));
-  if (status.limit) writer.message(kStatusLimit, written_limit(*status.limit));
-  writer.number(kStatusRemaining, status.remaining);
-  if (status.reset_ms) writer.message(kStatusReset, written_duration(*status.reset_ms));
-  return writer.bytes();
+  ProtobufWriter writer;
+  writer.nonzero(kStatusCode, static_cast<uint64_t>(status.verdict));
+  if (status.limit) writer.bytes(kStatusLimit, written_limit(*status.limit));
+  writer.nonzero(kStatusRemaining, status.remaining);
+  if (status.reset_ms) writer.bytes(kStatusReset, written_duration(*status.reset_ms));
+  return writer.message();
 }
 
 }  // namespace
@@ -142,17 +143,17 @@ Result<RateLimitRequest, std::string> read_rate_limit_request(std::string_view m
 }
 
 std::string written(const RateLimitResponse& response) {
-  WireWriter writer;
-  writer.number(kOverallCode, static_cast<uint64_t>(response.verdict));
+  ProtobufWriter writer;
+  writer.nonzero(kOverallCode, static_cast<uint64_t>(response.verdict));
   for (const DescriptorStatus& status : response.statuses)
-    writer.message(kStatuses, written_status(status));
+    writer.bytes(kStatuses, written_status(status));
   for (const auto& [name, value] : response.headers) {
-    WireWriter header;
+    ProtobufWriter header;
     header.text(kHeaderName, name);
     header.text(kHeaderValue, value);
-    writer.message(kResponseHeaders, header.bytes());
+    writer.bytes(kResponseHeaders, header.message());
   }
-  return writer.bytes();
+  return writer.message();
 }
 
 }  // namespace weir::server::grpc

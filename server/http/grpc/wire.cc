@@ -60,32 +60,4 @@ bool WireReader::read_value() {
   return true;
 }
 
-void WireWriter::varint(uint64_t value) {
-  while (value >= 0x80) {
-    bytes_.push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  bytes_.push_back(static_cast<char>(value));
-}
-
-void WireWriter::head(uint32_t field, uint32_t type) {
-  varint(uint64_t{field} << kTypeBits | type);
-}
-
-void WireWriter::number(uint32_t field, uint64_t value) {
-  if (value == 0) return;
-  head(field, 0);
-  varint(value);
-}
-
-void WireWriter::text(uint32_t field, std::string_view value) {
-  if (!value.empty()) message(field, value);
-}
-
-void WireWriter::message(uint32_t field, std::string_view value) {
-  head(field, 2);
-  varint(value.size());
-  bytes_.append(value);
-}
-
 }  // namespace weir::server::grpc

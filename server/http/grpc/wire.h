@@ -1,9 +1,6 @@
-// Protocol Buffers as they are on the wire (the specification's "Encoding"): fields with numbers,
-// one after the other, in any order.
-//
-// It is written out here because RLS takes a dozen small messages, and nothing more: the library
-// would have a compiler of its own run before ours, brings headers of tens of thousands of lines,
-// and links for seconds. What is given up are messages that are described by files.
+// Protocol Buffers as they are on the wire (the specification's "Encoding"), read: fields with
+// numbers, one after the other, in any order. base/protobuf.h writes them, and says why no library
+// does.
 //
 // It keeps nothing: what it answers points into what it was given. Nested messages are read by a
 // reader each, so that depth is the caller's.
@@ -11,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace weir::server::grpc {
@@ -55,23 +51,6 @@ class WireReader {
   Type type_ = Type::kVarint;
   uint64_t number_ = 0;
   std::string_view bytes_;
-};
-
-// Makes a message. A number that is 0 and text that is empty are left out, as absent means the same
-// (proto3).
-class WireWriter {
- public:
-  void number(uint32_t field, uint64_t value);
-  void text(uint32_t field, std::string_view value);
-  // An element of a repeated field, or a message that is there: it stands even if it is empty.
-  void message(uint32_t field, std::string_view value);
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void head(uint32_t field, uint32_t type);
-  void varint(uint64_t value);
-
-  std::string bytes_;
 };
 
 }  // namespace weir::server::grpc

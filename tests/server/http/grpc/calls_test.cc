@@ -1,4 +1,5 @@
 // Calls of gRPC: their frames, their statuses, and whether the server is well.
+#include "base/protobuf.h"
 #include "tests/server/http/grpc/grpc_fixture.h"
 
 namespace weir::server::grpc {
@@ -9,9 +10,9 @@ using testing::HasSubstr;
 using CallsTest = GrpcTest;
 
 std::string asked_for(std::string_view service) {
-  WireWriter request;
+  ProtobufWriter request;
   request.text(1, service);
-  return request.bytes();
+  return request.message();
 }
 
 TEST_F(CallsTest, HealthIsServing) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/protobuf.h"
 #include "server/http/grpc/rate_limit_messages.h"
 #include "server/http/grpc/wire.h"
 
@@ -24,35 +25,35 @@ struct AskedDescriptor {
 inline std::string request_bytes(std::string_view domain,
                                  const std::vector<AskedDescriptor>& descriptors,
                                  uint32_t hits = 0) {
-  WireWriter request;
+  ProtobufWriter request;
   request.text(1, domain);
   for (const AskedDescriptor& asked : descriptors) {
-    WireWriter descriptor;
+    ProtobufWriter descriptor;
     for (const auto& [name, value] : asked.entries) {
-      WireWriter entry;
+      ProtobufWriter entry;
       entry.text(1, name);
       entry.text(2, value);
-      descriptor.message(1, entry.bytes());
+      descriptor.bytes(1, entry.message());
     }
     if (asked.limit) {
-      WireWriter limit;
-      limit.number(1, asked.limit->first);
-      limit.number(2, static_cast<uint64_t>(asked.limit->second));
-      WireWriter multiplier;
-      multiplier.number(1, asked.multiplier);
-      if (asked.multiplier > 0) limit.message(3, multiplier.bytes());
-      descriptor.message(2, limit.bytes());
+      ProtobufWriter limit;
+      limit.nonzero(1, asked.limit->first);
+      limit.nonzero(2, static_cast<uint64_t>(asked.limit->second));
+      ProtobufWriter multiplier;
+      multiplier.nonzero(1, asked.multiplier);
+      if (asked.multiplier > 0) limit.bytes(3, multiplier.message());
+      descriptor.bytes(2, limit.message());
     }
     if (asked.hits) {
-      WireWriter wrapped;
-      wrapped.number(1, *asked.hits);
-      descriptor.message(3, wrapped.bytes());
+      ProtobufWriter wrapped;
+      wrapped.nonzero(1, *asked.hits);
+      descriptor.bytes(3, wrapped.message());
     }
-    descriptor.number(4, asked.gives_back ? 1 : 0);
-    request.message(2, descriptor.bytes());
+    descriptor.nonzero(4, asked.gives_back ? 1 : 0);
+    request.bytes(2, descriptor.message());
   }
-  request.number(3, hits);
-  return request.bytes();
+  request.nonzero(3, hits);
+  return request.message();
 }
 
 // A number in a nested message, by the fields that lead to it; 0: it is not there.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/protobuf.h"
 #include "server/http/grpc/wire.h"
 #include "tests/server/http/grpc/rate_limit_client.h"
 
@@ -73,10 +74,10 @@ TEST(RateLimitMessages, BytesThatAreNoRequest) {
   EXPECT_EQ(read_rate_limit_request("\xff").error(), "this is no RateLimitRequest");
   for (const std::string_view inside :
        {"\xff"sv, "\x0a\x01\xff"sv, "\x12\x01\xff"sv, "\x1a\x01\xff"sv}) {
-    WireWriter writer;
-    writer.message(2, "");
-    writer.message(2, inside);
-    EXPECT_EQ(read_rate_limit_request(writer.bytes()).error(), "descriptor 1 is no message");
+    ProtobufWriter writer;
+    writer.bytes(2, "");
+    writer.bytes(2, inside);
+    EXPECT_EQ(read_rate_limit_request(writer.message()).error(), "descriptor 1 is no message");
   }
 }
 

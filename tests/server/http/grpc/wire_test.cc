@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/protobuf.h"
+
 namespace weir::server::grpc {
 namespace {
 
@@ -37,14 +39,14 @@ TEST(Wire, BytesThatAreNoMessage) {
     EXPECT_EQ(shown(bytes), "!") << testing::PrintToString(bytes);
 }
 
-TEST(Wire, WritesWhatItReads) {
-  WireWriter writer;
-  writer.number(1, 0);  // as absent
-  writer.number(1, UINT64_MAX);
+TEST(Wire, ReadsWhatIsWritten) {
+  ProtobufWriter writer;
+  writer.nonzero(1, 0);  // as absent
+  writer.nonzero(1, UINT64_MAX);
   writer.text(2, "");
   writer.text(2, "text");
-  writer.message(19, "");
-  EXPECT_EQ(shown(writer.bytes()), "1=18446744073709551615 2=text 19= .");
+  writer.bytes(19, "");
+  EXPECT_EQ(shown(writer.message()), "1=18446744073709551615 2=text 19= .");
 }
 
 }  // namespace
