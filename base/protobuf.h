@@ -1,8 +1,8 @@
 // Protocol Buffers as they are on the wire (the specification's "Encoding"): a writer of messages.
 //
-// It is written out because OTLP and gRPC take a dozen small messages each and nothing more. The library would
-// have a compiler of its own run before ours, and brings headers that take seconds to read. What is
-// given up are messages that are described by files.
+// It is written out because OTLP and gRPC take a dozen small messages each and nothing more. The
+// library would have a compiler of its own run before ours, and brings headers that take seconds to
+// read. What is given up are messages that are described by files.
 //
 // A nested message is made by a writer of its own, and put in as bytes.
 #pragma once

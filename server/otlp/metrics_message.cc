@@ -1,7 +1,5 @@
 #include "server/otlp/metrics_message.h"
 
-#include <charconv>
-#include <optional>
 #include <vector>
 
 #include "resp/numbers.h"
@@ -27,18 +25,17 @@ std::string_view ucum(FamilyUnit unit) {
   return "";
 }
 
-std::optional<int64_t> whole_number(const std::string& text) {
-  int64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
+// A metric has one type of numbers, whatever its value is.
+bool has_fractions(FamilyUnit unit) {
+  return unit == FamilyUnit::kSeconds || unit == FamilyUnit::kRatio;
 }
 
-std::string number_point(const MetricSample& sample, const Period& period) {
+std::string number_point(const MetricSample& sample, FamilyUnit unit, const Period& period) {
   ProtobufWriter out;
   out.fixed64(2, static_cast<uint64_t>(period.begin_ns));
   out.fixed64(3, static_cast<uint64_t>(period.now_ns));
-  if (const auto whole = whole_number(sample.value)) {
+  const auto whole = resp::parse_int64(sample.value);
+  if (whole && !has_fractions(unit)) {
     out.fixed64(6, static_cast<uint64_t>(*whole));
   } else {
     out.real(4, resp::parse_double(sample.value).value_or(0));
@@ -84,8 +81,8 @@ std::string histogram_point(const MetricSample& sample, const Period& period) {
 std::string metric_message(const MetricFamily& family, const Period& period) {
   ProtobufWriter data;
   for (const MetricSample& sample : family.samples)
-    data.bytes(1,
-               sample.durations ? histogram_point(sample, period) : number_point(sample, period));
+    data.bytes(1, sample.durations ? histogram_point(sample, period)
+                                   : number_point(sample, family.unit, period));
   if (family.kind != FamilyKind::kGauge) data.number(2, kCumulative);
   if (family.kind == FamilyKind::kCounter) data.number(3, 1);  // it only grows
   ProtobufWriter out;

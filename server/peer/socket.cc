@@ -34,7 +34,10 @@ Result<storage::Descriptor, std::string> connect_socket(
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     storage::Descriptor made(
         ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
-    if (!made.ok()) continue;
+    if (!made.ok()) {
+      error = errno;
+      continue;
+    }
     if (on_socket && !on_socket(made.get())) return std::string("it was given up in between");
     const timeval patience{.tv_sec = patience_ms / kMsPerS,
                            .tv_usec = patience_ms % kMsPerS * kUsPerMs};

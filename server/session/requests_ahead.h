@@ -59,7 +59,7 @@ class RequestsAhead {
       requests_[i].args = Args(args_).subspan(begins[i], begins[i + 1] - begins[i]);
     return count_;
   }
-  // Answers the arguments of a request, below what fill() has answered.
+  // Answers the arguments of a request. REQUIRES: `at` is less than what fill() has answered.
   Args args(size_t at) const { return requests_[at].args; }
 
   // Takes the next request; null if there is none, or if it may be none under these limits.

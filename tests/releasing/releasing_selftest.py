@@ -54,6 +54,9 @@ class Versions(InFolder):
         for path, _, _ in versions.places("0.2.0"):
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TOOLS.parent / path, self.folder / path)
+        named = {path for path, _, _ in versions.places("0.2.0")}
+        poms = {str(path.relative_to(TOOLS.parent)) for path in (TOOLS.parent / "clients/java").glob("*/pom.xml")}
+        self.assertLessEqual(poms, named)
         versions.write(self.folder, "7.8.9-rc1")
         texts = {path: (self.folder / path).read_text(encoding="utf-8") for path, _, _ in versions.places("0.2.0")}
         self.assertIn("project(weir VERSION 7.8.9 LANG", texts["CMakeLists.txt"])

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from . import archives, oci
+from .steps import NotBuilt
 
 NAMES = {"kubeVersion", "name", "version", "description", "type", "apiVersion", "appVersion"}
 
@@ -14,7 +15,7 @@ def metadata(text):
     for line in text.splitlines():
         match = re.fullmatch(r'(\w+): *"?(.*?)"?', line)
         if match is None or match[1] not in NAMES:
-            raise ValueError(f"Chart.yaml: {line}")
+            raise NotBuilt(f"Chart.yaml: {line}")
         fields[match[1]] = match[2]
     return fields
 

@@ -52,6 +52,8 @@ def build_python(clone, work, out, version, epoch):
 def build_go(clone, work, out, version, epoch):
     """The module as the Go module proxy hands it out: the .zip, the .mod and the .info."""
     folder = copied(clone, "go", work)
+    for nested in folder.glob("*/go.mod"):  # a module of its own, which no zip of another may hold
+        shutil.rmtree(nested.parent)
     out.mkdir(parents=True)
     module = (folder / "go.mod").read_text(encoding="utf-8").split()[1]
     archives.write_zip(out / f"v{version}.zip", folder, prefix=f"{module}@v{version}/")

@@ -37,7 +37,7 @@ def places(version):
     yield "clients/python/pyproject.toml", r'^version = "', of_python(version)
     yield "clients/node/package.json", r'^  "version": "', version
     yield "clients/java/pom.xml", r"<artifactId>weir-parent</artifactId>\s*<version>", version
-    for module in ("core", "servlet", "spring-boot-starter", "spring-cloud-gateway"):
+    for module in ("core", "opentelemetry", "servlet", "spring-boot-starter", "spring-cloud-gateway"):
         yield f"clients/java/{module}/pom.xml", r"<artifactId>weir-parent</artifactId>\s*<version>", version
 
 

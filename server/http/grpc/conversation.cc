@@ -8,6 +8,7 @@
 #include "server/core/metrics/metrics.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
+#include "server/http/format/reply.h"
 #include "server/http/grpc/framing.h"
 #include "server/http/grpc/health.h"
 
@@ -30,6 +31,7 @@ constexpr size_t kFrameUnits = 10;
 // one work unit.
 constexpr size_t kHeaderBytesPerUnit = 256;
 constexpr size_t kRulesPerUnit = 8;
+constexpr size_t kBodyBytesPerUnit = 32;  // which are read, and may be hashed
 
 bool is_grpc(std::string_view content_type) {
   if (!content_type.starts_with(kContentType)) return false;
@@ -122,6 +124,7 @@ void Conversation::run_call(int32_t stream) {
 void Conversation::begin_call(int32_t stream) {
   server_.work().charge_entries(kCallUnits);
   Request request = http2_.take_request(stream);
+  server_.work().charge_entries(request.body.size() / kBodyBytesPerUnit);
   if (!is_grpc(request.content_type) && !request.is_too_large)
     return http2_.answer(stream, {.http_status = 415});
   ++server_.report().stats.grpc_requests;
@@ -218,11 +221,9 @@ void Conversation::on_reply(int32_t stream, size_t place, std::string_view bytes
   const auto found = calls_.find(stream);
   if (found == calls_.end()) return;  // it was answered an error
   Call& call = found->second;
-  resp::Value reply;
-  size_t consumed = 0;
-  const bool is_reply = resp::decode(bytes, &reply, &consumed) == resp::DecodeStatus::kValue;
-  const auto taken = is_reply ? call.ask.take(place, reply)
-                              : Result<void, Status>(Status{Code::kInternal, "there is no reply"});
+  const auto reply = http::read_reply(bytes);
+  const auto taken =
+      reply ? call.ask.take(place, *reply) : Result<void, Status>(status_of_error(reply.error()));
   if (!taken) {
     answer(stream, taken.error());
     calls_.erase(found);
@@ -256,7 +257,8 @@ void Conversation::note_pace() {
   using For = http::Pace::For;
   const int64_t now_ns = server_.clock().steady_ns();
   const bool owes = !output().empty() || http2_.owes_answers();
-  if (!owes) owed_since_ns_ = now_ns;
+  if (owes && !std::exchange(owed_, owes)) owed_since_ns_ = now_ns;
+  owed_ = owes;
   const auto part_ns = http2_.has_begun() ? http2_.oldest_part_ns() : begun_ns_;
   pace_ = {.session = &session_, .since_ns = now_ns};
   if (part_ns) {
@@ -278,7 +280,7 @@ void Conversation::mark_sent(size_t bytes) {
   ++stats.writes;
   sent_ += bytes;
   if (holds_answers_) owed_since_ns_ = server_.clock().steady_ns();
-  if (sent_ < output_.size()) return;
+  if (sent_ < output_.size()) return note_pace();
   output_.clear();
   holds_answers_ = false;
   if (output_.capacity() > kWrittenKept) output_.shrink_to_fit();

@@ -104,6 +104,7 @@ class Conversation final : public ProtocolAdapter {
   bool holds_answers_ = false;  // or nothing but what HTTP/2 says of itself
   http::Pace pace_;
   int64_t begun_ns_;
+  bool owed_ = false;      // something waits for the client
   int64_t owed_since_ns_;  // or since something of it was taken
 };
 

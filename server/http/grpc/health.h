@@ -1,5 +1,5 @@
 // grpc.health.v1.Health/Check: whether this server answers calls that take. The services that it
-// knows are "", all of them, and that of rate limits.
+// knows are "", all of them, and Envoy's and Kuadrant's.
 //
 // Watch is not there: a client that wants it is answered UNIMPLEMENTED, and takes the server for
 // healthy (gRPC's own clients) or asks Check (proxies).

@@ -252,7 +252,7 @@ void Http2::answer(int32_t stream, Answer answer) {
 }
 
 void Http2::leave() {
-  if (has_failed_) return;
+  if (has_failed_ || std::exchange(has_left_, true)) return;
   (void)nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
                               nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
                               nullptr, 0);

@@ -125,6 +125,7 @@ class Http2 {
   bool has_begun_ = false;
   bool is_foreign_ = false;
   bool has_failed_ = false;
+  bool has_left_ = false;
 };
 
 }  // namespace weir::server::grpc

@@ -75,7 +75,7 @@ function storm(login, open) {
     if (is !== null && seen.before !== null)
       actions.push(button(`Former version of ${leader.name}`, () => policies.open(leader.name, text(seen.before))));
     if (is !== null)
-      actions.push(button(`${leader.name} in shadow`, () => policies.open(leader.name, policies.inShadow(is))));
+      actions.push(button(`${leader.name} in shadow`, () => policies.open(leader.name, policies.inShadow(seen.now))));
     actions.push(button(titleOf("shadow"), () => setLimiting("shadow")));
   }
   return {kind: "storm", mood: "bad", title: "Denial storm:", words: said.join(" "), actions};

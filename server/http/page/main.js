@@ -183,7 +183,7 @@ async function step() {
     drawHead(state);
     drawBanners(state);
     drawTiles();
-    await drawMinutes();
+    await drawMinutes().catch(() => {});  // the day is asked for again; the rest is here
     drawCharts();
     drawStorage();
     drawClients();

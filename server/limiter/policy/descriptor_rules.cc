@@ -9,7 +9,7 @@
 namespace weir::server {
 namespace {
 
-// A longer value stands in a key as its hash, so that no caller makes keys that are too long.
+// What is longer stands in a key as its hash, so that no caller makes keys that are too long.
 constexpr size_t kValueBytesMax = 256;
 
 void append_escaped(std::string_view value, std::string_view escaped, std::string* key) {
@@ -38,7 +38,7 @@ std::string KeyTemplate::plain_key(std::string_view domain, DescriptorEntries en
   char before = ':';
   for (const DescriptorEntry& entry : entries) {
     key.push_back(std::exchange(before, ','));
-    append_escaped(entry.name, kDividers, &key);
+    append_value(entry.name, kDividers, &key);
     key.push_back('=');
     append_value(entry.value, kDividers, &key);
   }

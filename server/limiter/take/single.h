@@ -1,5 +1,6 @@
 // The common case, fast: a key with just the limits that the request names, under the parameters
-// they are stored with. Only their states are read, and nothing is allocated but what entries need.
+// they are stored with. Only their states are read. Of one key nothing is allocated but what
+// entries need, and rows for FULL.
 //
 // All other cases (leases, bans, other parameters, a policy that has changed, what another program
 // left, a queue) belong to take.h.
@@ -26,7 +27,7 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
 // Of a few limits, by policy too. REQUIRES: the request has no UPTO, FORCE, SHADOW and HOLD.
 std::optional<Answer> take_few(Call& call, std::string_view key, const LimiterRequest& request);
 // Of a few limits of each of several keys: of all, or of none. REQUIRES: the same; there are as
-// many costs as limits, or one; no two keys are the same.
+// many costs as limits, or one, or KEYCOSTS with one for each key; no two keys are the same.
 std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::string_view> keys,
                                             std::span<const NamedLimits> named,
                                             const LimiterRequest& request);

@@ -43,6 +43,13 @@ TEST(OtlpMessages, AGaugeMayBeAFraction) {
                         "fe9c97171900f22f60ff9c971721000000000000c03f"));
 }
 
+TEST(OtlpMessages, AFractionThatIsWholeIsOfTheSameType) {
+  CollectedMetrics metrics;
+  MetricWriter& out = metrics;
+  out.gauge({"full", "Share.", MetricUnit::kPercent}, 100, 1);
+  EXPECT_THAT(sent(metrics), HasSubstr("21000000000000f03f"));  // as_double: 1
+}
+
 TEST(OtlpMessages, AHistogramCountsEachBucketForItself) {
   CollectedMetrics metrics;
   MetricWriter& out = metrics;

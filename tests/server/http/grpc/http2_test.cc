@@ -186,6 +186,20 @@ TEST_F(Http2Test, WhoDoesNotTakeItsAnswersIsEnded) {
   EXPECT_TRUE(one_.closed);
 }
 
+TEST_F(Http2Test, WhoAsksAfterALongSilenceHasTimeToTakeTheAnswer) {
+  const nghttp2_settings_entry nothing = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0};
+  nghttp2_submit_settings(client_.session(), NGHTTP2_FLAG_NONE, &nothing, 1);
+  go();
+  one_.server.clock.advance(10 * kAnswerNs);
+  client_.call(kHealthCheckPath, "");
+  go();
+  grpc_.chores();
+  EXPECT_FALSE(one_.closed);
+  one_.server.clock.advance(kAnswerNs + 1);
+  grpc_.chores();
+  EXPECT_TRUE(one_.closed);
+}
+
 TEST_F(Http2Test, WhoTakesButWhatHttp2SaysOfItselfIsEndedToo) {
   const nghttp2_settings_entry nothing = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0};
   nghttp2_submit_settings(client_.session(), NGHTTP2_FLAG_NONE, &nothing, 1);
