@@ -118,6 +118,11 @@ bool load_few(Call& call, std::string_view key, const NamedLimits& named, FewKey
 
 // Writes the states with their TTL, or nothing if all are full.
 void save_few(Call& call, FewKey& key) {
+  const auto is_there = [](const std::optional<StoredEntries>& entries) {
+    return entries.has_value();
+  };
+  if (std::ranges::any_of(key.entries, is_there))
+    key.ref = call.look_up(key.ref.key());  // entries were put and erased
   int64_t gone_ns = 0;
   for (size_t i = 0; i < key.few.limits.size(); ++i) {
     const Limit& limit = key.few.limits[i];
@@ -129,7 +134,6 @@ void save_few(Call& call, FewKey& key) {
   for (std::optional<StoredEntries>& entries : key.entries) {
     if (entries) ids[lists++] = entries->id();
   }
-  if (lists > 0) key.ref = call.look_up(key.ref.key());  // entries were put and erased
   std::string head;
   if (lists > 0) storage::append_list_ids(&head, std::span(ids).first(lists));
   char record[kListsBytesMax + algorithms::kFewRecordBytesMax];
@@ -202,8 +206,10 @@ std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::str
   for (size_t i = 0; i < keys.size(); ++i) {
     Decision decision = decision_of(call, keys[i], named[i], request, all[i].verdict);
     decision.answer.charged = taken.allowed && decision.cost > 0;
-    keys[i].ref = call.look_up(names[i]);  // another key was saved
-    if (decision.changed) save_few(call, keys[i]);
+    if (decision.changed) {
+      keys[i].ref = call.look_up(names[i]);  // another key was saved
+      save_few(call, keys[i]);
+    }
     if (taken.allowed) count_decision(call, counted(call, keys[i], named[i]), decision);
     each.answers.push_back(std::move(decision.answer));
   }
