@@ -1,7 +1,6 @@
 // A key with a few limits is taken from at once where it has just those that the request names
 // (take/single.h), and by all the steps where it has not. Both answer and write alike.
-#include <regex>
-
+#include "base/ascii.h"
 #include "tests/algorithms/rng.h"
 #include "tests/server/rl_fixture.h"
 
@@ -25,6 +24,17 @@ constexpr std::string_view kNamed[] = {
     "SLIDINGLOG 5/1s",
     "GCRA 1/1h GCRA 2/1h GCRA 3/1h GCRA 4/1h GCRA 5/1h",
 };
+
+// UPTO adds a number to the end of what is told of each key.
+std::string without_granted(std::string reply) {
+  for (size_t end = 0; (end = reply.find(']', end)) != reply.npos; ++end) {
+    if (!is_digit(reply[end - 1])) continue;
+    const size_t comma = reply.rfind(',', end);
+    reply.erase(comma, end - comma);
+    end = comma;
+  }
+  return reply;
+}
 
 class RlFew : public LimiterTest {
  protected:
@@ -76,8 +86,7 @@ TEST_F(RlFew, SoTheyDoForSeveralKeys) {
     const std::string words = " EACH " + first + " EACH " + second;
     const std::string at_once = ask("RL.MTAKE 2 a c" + words);
     const std::string by_steps = ask("RL.MTAKE 2 b d" + words + " UPTO");
-    // UPTO adds a number to what is told of each key.
-    EXPECT_EQ(at_once, std::regex_replace(by_steps, std::regex(", -?[0-9]+\\]"), "]")) << words;
+    EXPECT_EQ(at_once, without_granted(by_steps)) << words;
     EXPECT_EQ(dump("a"), dump("b")) << words;
     EXPECT_EQ(dump("c"), dump("d")) << words;
     if (at_once.starts_with("[0")) ++denied;
