@@ -1,14 +1,14 @@
 """What tools/releasing does with git, gpg and apt, each in a folder of its own."""
 
-import os
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
 
-from made_up import CHANGELOG, EPOCH, TOOLS, InFolder
-from releasing import ci, repository, signing, source, versions
-from releasing.steps import LeftOut, NotBuilt, Refused, run
+import made_up
+from made_up import EPOCH, InFolder
+from releasing import ci, repository, signing, source
+from releasing.steps import LeftOut, NotBuilt, Refused
 
 
 @unittest.skipIf(shutil.which("gpg") is None, "gpg is not installed")
@@ -33,11 +33,7 @@ class Keys(InFolder):
 @unittest.skipIf(shutil.which("dpkg-scanpackages") is None, "dpkg-scanpackages is not installed (the package dpkg-dev)")
 class Repository(InFolder):
     def package(self, version):
-        self.write("deb/DEBIAN/control", f"Package: weir\nVersion: {version}\nArchitecture: amd64\nMaintainer: weir <weir@example.org>\n"
-                                         "Description: tiny\n")
-        file = self.folder / f"weir_{version}_amd64.deb"
-        run("dpkg-deb", "--root-owner-group", "-b", self.folder / "deb", file)
-        return file
+        return made_up.package(self.folder, version)
 
     def apt(self, *words):
         state = self.folder / "apt"
@@ -82,22 +78,7 @@ class Repository(InFolder):
 @unittest.skipIf(shutil.which("git") is None, "git is not installed")
 class Sources(InFolder):
     def tree(self):
-        tree = self.folder / "tree"
-        for path, _, _ in versions.places("0.2.0"):
-            (tree / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(TOOLS.parent / path, tree / path)
-        for path in source.CHANGELOGS:
-            self.write(f"tree/{path}", CHANGELOG)
-        run("git", "init", "--quiet", tree)
-        run("git", "-C", tree, "add", "--all")
-        self.git(tree, "commit", "--quiet", "--no-gpg-sign", "-m", "all")
-        return tree
-
-    @staticmethod
-    def git(tree, *words):
-        when = {f"GIT_{who}_DATE": f"{EPOCH} +0000" for who in ("AUTHOR", "COMMITTER")}
-        return run("git", "-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-C", tree, *words,
-                   env={**os.environ, **when}).strip()
+        return made_up.tree(self.folder / "tree", source.CHANGELOGS)
 
     def test_a_release_is_a_commit_and_a_tag_of_a_clone_and_the_same_again(self):
         tree = self.tree()
@@ -106,14 +87,14 @@ class Sources(InFolder):
         for name in ("one", "two"):
             epoch = source.clone_release(tree, self.folder / name, "0.2.0-rc1")
             self.assertEqual(epoch, EPOCH)
-            self.assertEqual(self.git(self.folder / name, "log", "-1", "--format=%an %at %ct"), f"Somebody {EPOCH} {EPOCH}")
+            self.assertEqual(made_up.git(self.folder / name, "log", "-1", "--format=%an %at %ct"), f"Somebody {EPOCH} {EPOCH}")
             source.write_sources(self.folder / name, self.folder / f"{name}-out", "0.2.0-rc1")
             made.append([path.read_bytes() for path in sorted((self.folder / f"{name}-out").iterdir())])
         self.assertEqual(*made)
-        self.assertEqual(self.git(tree, "status", "--porcelain") + self.git(tree, "tag"), "")
-        self.git(tree, "fetch", "--quiet", self.folder / "one-out/weir-0.2.0~rc1.bundle", "tag", "v0.2.0-rc1")
-        self.assertEqual(self.git(tree, "log", "--format=%s", "v0.2.0-rc1"), "Release 0.2.0-rc1\nall")
-        self.assertIn("## 0.2.0-rc1, 2", self.git(tree, "show", "v0.2.0-rc1:CHANGELOG.md"))
+        self.assertEqual(made_up.git(tree, "status", "--porcelain") + made_up.git(tree, "tag"), "")
+        made_up.git(tree, "fetch", "--quiet", self.folder / "one-out/weir-0.2.0~rc1.bundle", "tag", "v0.2.0-rc1")
+        self.assertEqual(made_up.git(tree, "log", "--format=%s", "v0.2.0-rc1"), "Release 0.2.0-rc1\nall")
+        self.assertIn("## 0.2.0-rc1, 2", made_up.git(tree, "show", "v0.2.0-rc1:CHANGELOG.md"))
         with self.assertRaisesRegex(Refused, "there is a tag"):
             source.check(tree, "0.2.0-rc1")
 

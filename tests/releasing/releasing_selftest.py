@@ -12,7 +12,7 @@ import zipfile
 
 from made_up import CHANGELOG, EPOCH, TOOLS, InFolder
 from releasing import archives, changelog, chart, checksums, clients, image, oci, sbom, versions
-from releasing.steps import LeftOut, NotBuilt, Refused, Steps, run
+from releasing.steps import LeftOut, NotBuilt, Refused, Steps, run, whole_folder
 
 STATUS = """Package: libssl3
 Status: install ok installed
@@ -255,6 +255,22 @@ class Clients(InFolder):
         clients.build_go(self.folder, self.folder / "work", self.folder / "out", "0.2.0-rc1", EPOCH)
         with zipfile.ZipFile(self.folder / "out/v0.2.0-rc1.zip") as archive:
             self.assertEqual(archive.namelist(), [f"weir/clients/go@v0.2.0-rc1/{name}" for name in ("LICENSE", "go.mod", "weir.go")])
+
+
+class WholeFolders(InFolder):
+    def test_a_folder_has_its_name_when_it_is_whole_and_is_gone_when_it_will_not_be(self):
+        out = self.folder / "release"
+        with self.assertRaises(Refused), whole_folder(out) as unfinished:
+            (unfinished / "source").mkdir()
+            raise Refused(".ci/run fails")
+        self.assertEqual(list(self.folder.iterdir()), [])
+        (self.folder / "release.unfinished").mkdir()  # of one that was killed
+        self.write("release.unfinished/of-before", "")
+        with whole_folder(out) as unfinished:
+            (unfinished / "source").mkdir()
+            self.assertFalse(out.exists())
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["release"])
+        self.assertEqual([path.name for path in out.iterdir()], ["source"])
 
 
 class Told(unittest.TestCase):

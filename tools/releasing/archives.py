@@ -5,11 +5,12 @@ keeps them. Invariant: nothing of the machine gets in, neither a clock nor a use
 """
 
 import gzip
-import hashlib
 import os
 import tarfile
 import zipfile
 from pathlib import Path
+
+from . import digests
 
 
 def below(folder):
@@ -53,29 +54,11 @@ def write_tar(out, folder, epoch, prefix="", keep_owners=False, left_out=lambda 
                 archive.addfile(entry)
 
 
-class Watched:
-    """A file that only grows, and the SHA-256 of what went into it."""
-
-    def __init__(self, into):
-        self.into = into
-        self.digest = hashlib.sha256()
-        self.size = 0
-
-    def write(self, data):
-        self.digest.update(data)
-        self.size += len(data)
-        return self.into.write(data)
-
-    def tell(self):
-        return self.size
-
-
 def tar_gz(path, folder, epoch, **options):
     """Writes a .tar.gz; answers the SHA-256 of the tar in it."""
     with open(path, "wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        watched = Watched(packed)
-        write_tar(watched, folder, epoch, **options)
-    return watched.digest.hexdigest()
+        write_tar(packed, folder, epoch, **options)
+    return digests.of_unpacked(path)
 
 
 def write_zip(path, folder, prefix=""):

@@ -1,9 +1,8 @@
 """SHA256SUMS of all files of a folder, which `sha256sum -c SHA256SUMS` checks in it."""
 
-import hashlib
 from pathlib import Path
 
-from . import archives
+from . import archives, digests
 
 NAME = "SHA256SUMS"
 
@@ -12,8 +11,7 @@ def lines(folder):
     for path in archives.below(folder):
         file = Path(folder, path)
         if file.is_file() and not str(path).startswith(NAME):
-            with open(file, "rb") as content:
-                yield f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {path}\n"
+            yield f"{digests.of_file(file)}  {path}\n"
 
 
 def write(folder):

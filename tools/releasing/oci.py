@@ -3,12 +3,11 @@
 Each blob is a file named by its SHA-256, so a layout of the same blobs is the same, byte for byte.
 """
 
-import hashlib
 import json
 from datetime import datetime, timezone
 from pathlib import Path
 
-from . import archives
+from . import archives, digests
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -41,13 +40,9 @@ class Layout:
 
     def add_file(self, media_type, path):
         """Moves a file of the blobs' folder to its name; answers what a manifest says of it."""
-        digest = hashlib.sha256()
-        with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        size = path.stat().st_size
-        path.rename(self.blobs / digest.hexdigest())
-        return {"mediaType": media_type, "digest": f"sha256:{digest.hexdigest()}", "size": size}
+        digest, size = digests.of_file(path), path.stat().st_size
+        path.rename(self.blobs / digest)
+        return {"mediaType": media_type, "digest": f"sha256:{digest}", "size": size}
 
     def finish(self, tag, config, layers, annotations):
         manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers, "annotations": annotations}

@@ -5,21 +5,21 @@ written here, so that the same packages give the same repository.
 """
 
 import gzip
-import hashlib
 import shutil
 from datetime import datetime, timezone
 
+from . import digests
 from .steps import NotBuilt, run
 
 COMPONENT = "main"
 
 
-def release(system, architectures, epoch, index):
-    """The text of a Release file; `index` has the content of each file by its path in dists/SYSTEM."""
+def release(system, architectures, epoch, place, index):
+    """The text of a Release file; `index` has the paths of the indexes in `place`, which is dists/SYSTEM."""
     date = datetime.fromtimestamp(epoch, timezone.utc).strftime("%a, %d %b %Y %H:%M:%S UTC")
     lines = ["Origin: weir", "Label: weir", f"Suite: {system}", f"Codename: {system}", f"Date: {date}",
              f"Architectures: {' '.join(architectures)}", f"Components: {COMPONENT}", "Description: weir, a rate limiter", "SHA256:"]
-    lines += [f" {hashlib.sha256(content).hexdigest()} {len(content)} {path}" for path, content in sorted(index.items())]
+    lines += [f" {digests.of_file(place / path)} {(place / path).stat().st_size} {path}" for path in sorted(index)]
     return "\n".join(lines) + "\n"
 
 
@@ -38,7 +38,7 @@ def write_system(folder, system, packages, architectures, epoch):
     for path, content in index.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_bytes(content)
-    (place / "Release").write_text(release(system, architectures, epoch, index), encoding="utf-8")
+    (place / "Release").write_text(release(system, architectures, epoch, place, index), encoding="utf-8")
     return place / "Release"
 
 

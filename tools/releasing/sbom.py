@@ -11,7 +11,7 @@ import uuid
 from pathlib import Path
 from urllib.parse import quote
 
-from . import oci
+from . import digests, oci
 
 UNKNOWN = "NOASSERTION"
 REQUIRED = {"spdxVersion", "dataLicense", "SPDXID", "name", "documentNamespace", "creationInfo", "packages", "relationships"}
@@ -80,8 +80,8 @@ def document(name, epoch, product, groups):
 def product(name, version, file=None):
     more = {"primaryPackagePurpose": "APPLICATION", "supplier": UNKNOWN}
     if file is not None:
-        digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-        more |= {"packageFileName": Path(file).name, "checksums": [{"algorithm": "SHA256", "checksumValue": digest}]}
+        more |= {"packageFileName": Path(file).name,
+                 "checksums": [{"algorithm": "SHA256", "checksumValue": digests.of_file(file)}]}
     return package(name, version, "Apache-2.0", **more)
 
 

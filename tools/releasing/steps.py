@@ -1,6 +1,7 @@
 """The steps of a release: told as they run, each with its time, and told again in the end."""
 
 import contextlib
+import shutil
 import subprocess
 import sys
 import time
@@ -29,6 +30,20 @@ def run(*words, **options):
         sys.stderr.write(done.stdout[-4000:] + done.stderr[-4000:])
         raise NotBuilt(f"{' '.join(words)[:120]} ended with {done.returncode}")
     return done.stdout
+
+
+@contextlib.contextmanager
+def whole_folder(out):
+    """A folder to fill, which comes to the name `out` when it is whole, and is gone when it is not to be. Whoever is killed
+    leaves it by the name that this gives it."""
+    unfinished = out.with_name(out.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    try:
+        yield unfinished
+        unfinished.rename(out)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 class Steps:
