@@ -85,11 +85,6 @@ class Server(servers.Server):
             before = now
         self.pause()
 
-    def cpu_seconds(self):
-        stat = Path(f"/proc/{self.process.pid}/stat").read_text()
-        fields = stat[stat.rindex(")") + 2:].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
     def has_children(self):
         """Redis rewrites its log in a child."""
         pid = self.process.pid

@@ -89,6 +89,12 @@ class Program:
         self.send_signal(number)
         return self.process.wait(PATIENCE_S)
 
+    def cpu_seconds(self):
+        """What all its threads have run, kernel included."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii", errors="replace") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def log_tail(self, lines=LOG_TAIL_LINES):
         if not os.path.exists(self.log_path):
             return ""

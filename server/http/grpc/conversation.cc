@@ -11,6 +11,7 @@
 #include "server/http/format/reply.h"
 #include "server/http/grpc/framing.h"
 #include "server/http/grpc/health.h"
+#include "server/http/grpc/reflection.h"
 
 namespace weir::server::grpc {
 namespace {
@@ -46,6 +47,12 @@ std::optional<RateLimitMethod> method_of(std::string_view path) {
   return std::nullopt;
 }
 
+bool is_reflection(std::string_view path) {
+  return path == kReflectionPath || path == kReflectionAlphaPath;
+}
+
+HeaderFields fields_of_answer() { return {{"content-type", std::string(kContentType)}}; }
+
 HeaderFields trailers_of(const Status& status) {
   HeaderFields trailers = {{"grpc-status", std::to_string(static_cast<int>(status.code))}};
   if (!status.text.empty()) trailers.emplace_back("grpc-message", percent_encoded(status.text));
@@ -58,7 +65,7 @@ Conversation::Conversation(Server* server, Session* session, http::Clients* clie
     : server_(*server),
       session_(*session),
       clients_(*clients),
-      http2_(kMessageBytesMax + kFrameHeadBytes),
+      http2_(kMessageBytesMax + kFrameHeadBytes, is_reflection),
       pace_{.session = session},
       begun_ns_(server->clock().steady_ns()),
       owed_since_ns_(begun_ns_) {
@@ -84,8 +91,7 @@ void Conversation::receive(std::string_view bytes) {
     server_.work().charge_entries(kFrameUnits * (http2_.frames_received() - frames) +
                                   (http2_.header_bytes_received() - header_bytes) /
                                       kHeaderBytesPerUnit);
-    const std::vector<int32_t> whole = http2_.take_whole();
-    waiting_.insert(waiting_.end(), whole.begin(), whole.end());
+    take_whole();
     if (http2_.is_foreign()) output_ = kForeign;
   }
   run_calls();
@@ -110,7 +116,13 @@ void Conversation::run_calls() {
   }
 }
 
+void Conversation::take_whole() {
+  const std::vector<int32_t> whole = http2_.take_whole();
+  waiting_.insert(waiting_.end(), whole.begin(), whole.end());
+}
+
 void Conversation::run_call(int32_t stream) {
+  if (http2_.is_dialogue(stream)) return go_on_reflecting(stream);
   const auto call = calls_.find(stream);
   if (call == calls_.end()) return begin_call(stream);
   if (const auto logged_in = log_in(call->second.authorization); !logged_in) {
@@ -135,6 +147,31 @@ void Conversation::begin_call(int32_t stream) {
   Call& call =
       calls_.emplace(stream, Call{std::move(request.authorization), std::move(*ask)}).first->second;
   if (begin_part(stream, &call)) submit(stream, &call);
+}
+
+// A question is answered when the answer before it has left, so a client that does not read has
+// kDialogueBytesMax and one answer kept.
+void Conversation::go_on_reflecting(int32_t stream) {
+  server_.work().charge_entries(kCallUnits);
+  Request* const request = http2_.listen(stream);
+  if (request == nullptr) return;
+  if (!is_grpc(request->content_type) && !request->is_too_large)
+    return http2_.answer(stream, {.http_status = 415});
+  const auto question = first_message(request->body, kDialogueBytesMax - kFrameHeadBytes);
+  if (!question) return end(stream, question.error());
+  if (*question) {
+    ++server_.report().stats.grpc_requests;
+    const auto said = reflect(**question);
+    if (!said) return end(stream, said.error());
+    request->body.erase(0, kFrameHeadBytes + (*question)->size());
+    return http2_.say(stream, fields_of_answer(), framed(*said));
+  }
+  if (request->is_too_large) {
+    end(stream, {Code::kResourceExhausted, "more is asked than is answered"});
+  } else if (http2_.has_ended(stream)) {
+    end(stream,
+        request->body.empty() ? Status{} : Status{Code::kInvalidArgument, "the message is cut"});
+  }
 }
 
 Result<std::string, Status> Conversation::answer_at_once(const Request& request) {
@@ -234,20 +271,21 @@ void Conversation::on_reply(int32_t stream, size_t place, std::string_view bytes
 }
 
 void Conversation::answer(int32_t stream, const Result<std::string, Status>& response) {
-  Answer answer = {.fields = {{"content-type", std::string(kContentType)}}};
-  if (response) {
-    answer.body = framed(*response);
-    answer.trailers = trailers_of({});
-  } else {
-    ++server_.report().stats.grpc_failed;
-    answer.trailers = trailers_of(response.error());
-  }
-  http2_.answer(stream, std::move(answer));
+  if (!response) return end(stream, response.error());
+  http2_.answer(
+      stream,
+      {.fields = fields_of_answer(), .body = framed(*response), .trailers = trailers_of({})});
+}
+
+void Conversation::end(int32_t stream, const Status& status) {
+  if (status.code != Code::kOk) ++server_.report().stats.grpc_failed;
+  http2_.answer(stream, {.fields = fields_of_answer(), .trailers = trailers_of(status)});
 }
 
 void Conversation::go_on() {
   const size_t answers = http2_.answer_frames_sent();
   http2_.write(&output_, kWrittenMax);
+  take_whole();  // a dialogue goes on where its answer has left
   holds_answers_ |= http2_.answer_frames_sent() != answers;
   if (http2_.is_over()) session_.close_after_reply();
   note_pace();

@@ -3,7 +3,8 @@
 //
 // Calls run one after the other, each as the user whom its field Authorization names, in the order
 // in which they became whole, but their answers leave as they are ready. A call may run in two
-// parts, of which the second follows from the replies to the first.
+// parts, of which the second follows from the replies to the first. Reflection is a dialogue of
+// questions and answers on one stream.
 //
 // Invariants
 // 1. A call's commands are submitted only while no earlier command is kept back: so the user of the
@@ -79,6 +80,7 @@ class Conversation final : public ProtocolAdapter {
   void run_calls();
   void run_call(int32_t stream);
   void begin_call(int32_t stream);
+  void go_on_reflecting(int32_t stream);
   Result<std::string, Status> answer_at_once(const Request& request);
   Result<RateLimitAsk, Status> begin_rate_limit(const Request& request, RateLimitMethod method);
   Result<void, Status> log_in(std::string_view authorization);
@@ -87,6 +89,9 @@ class Conversation final : public ProtocolAdapter {
   void submit(int32_t stream, Call* call);
   void on_reply(int32_t stream, size_t place, std::string_view reply);
   void answer(int32_t stream, const Result<std::string, Status>& response);
+  // Ends a stream without a message.
+  void end(int32_t stream, const Status& status);
+  void take_whole();
   // Makes output of what may leave, and notes what the client is waited for.
   void go_on();
   void note_pace();

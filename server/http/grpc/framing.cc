@@ -13,16 +13,31 @@ uint32_t size_in(std::string_view head) {
 
 }  // namespace
 
+Result<std::optional<std::string_view>, Status> first_message(std::string_view body,
+                                                              size_t bytes_max) {
+  const std::optional<std::string_view> none;
+  if (!body.empty() && body[0] != 0)
+    return Status{Code::kUnimplemented, "messages that are compressed"};
+  if (body.size() < kFrameHeadBytes) return none;
+  const size_t size = size_in(body);
+  if (size > bytes_max) {
+    return Status{Code::kResourceExhausted,
+                  "a message has at most " + std::to_string(bytes_max) + " bytes"};
+  }
+  body.remove_prefix(kFrameHeadBytes);
+  if (body.size() < size) return none;
+  return std::optional(body.substr(0, size));
+}
+
 Result<std::string_view, Status> message_of(std::string_view body) {
   if (body.size() < kFrameHeadBytes)
     return Status{Code::kInvalidArgument, "the call has no message, or its frame is cut"};
-  if (body[0] != 0) return Status{Code::kUnimplemented, "messages that are compressed"};
-  const size_t size = size_in(body);
-  body.remove_prefix(kFrameHeadBytes);
-  if (body.size() < size) return Status{Code::kInvalidArgument, "the message is cut"};
-  if (body.size() > size)
+  const auto message = first_message(body, UINT32_MAX);
+  if (!message) return message.error();
+  if (!*message) return Status{Code::kInvalidArgument, "the message is cut"};
+  if (body.size() > kFrameHeadBytes + (*message)->size())
     return Status{Code::kInvalidArgument, "the call has more than one message"};
-  return body;
+  return **message;
 }
 
 std::string framed(std::string_view message) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ namespace weir::server::grpc {
 
 inline constexpr size_t kFrameHeadBytes = 5;
 
+// Answers the message that a body begins with, none if it is not whole; it points into the body.
+// One of more than so many bytes is an error as soon as its size is there.
+Result<std::optional<std::string_view>, Status> first_message(std::string_view body,
+                                                              size_t bytes_max);
 // Answers the one message that a body is; it points into the body.
 Result<std::string_view, Status> message_of(std::string_view body);
 // Puts the bytes before it.

@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <nghttp2/nghttp2.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -72,8 +71,9 @@ struct Http2::Wire {
 
   static int on_begin_headers(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
     Http2& http2 = of(user);
-    if (frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST)
-      http2.streams_[frame->hd.stream_id].began_ns = http2.now_ns_;
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST) return 0;
+    http2.streams_[frame->hd.stream_id].began_ns = http2.now_ns_;
+    http2.parts_.insert(frame->hd.stream_id);
     return 0;
   }
 
@@ -95,7 +95,6 @@ struct Http2::Wire {
   }
 
   static void keep(std::string_view name, std::string_view value, Request* request) {
-    if (name == ":method") request->method = value;
     if (name == ":path") request->path = value;
     if (name == "content-type") request->content_type = value;
     if (name != "authorization") return;
@@ -109,7 +108,8 @@ struct Http2::Wire {
     Stream* const stream = http2.find(id);
     if (stream == nullptr || stream->is_whole) return 0;
     std::string& body = stream->request.body;
-    if (body.size() + size > http2.body_bytes_max_) {
+    const size_t most = stream->is_dialogue ? kDialogueBytesMax : http2.body_bytes_max_;
+    if (body.size() + size > most) {
       stream->request.is_too_large = true;
       http2.tell(id, stream);
     } else {
@@ -126,7 +126,10 @@ struct Http2::Wire {
     Stream* const stream = http2.find(frame->hd.stream_id);
     if (stream == nullptr) return 0;
     stream->has_ended = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (stream->has_ended || stream->request.is_too_large) http2.tell(frame->hd.stream_id, stream);
+    stream->is_dialogue = http2.dialogues_(stream->request.path);
+    if (stream->has_ended || stream->request.is_too_large || stream->is_dialogue)
+      http2.tell(frame->hd.stream_id, stream);
+    if (stream->has_ended || stream->is_dialogue) http2.parts_.erase(frame->hd.stream_id);
     return 0;
   }
 
@@ -136,14 +139,18 @@ struct Http2::Wire {
     ++http2.answer_frames_;
     const Stream* const stream = http2.find(frame->hd.stream_id);
     // Who still sends is told that nobody reads it (RFC 9113, 8.1).
-    if (stream != nullptr && stream->ends_early)
+    const bool is_last = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+    if (stream != nullptr && stream->ends_early && is_last)
       (void)nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                       NGHTTP2_NO_ERROR);
     return 0;
   }
 
   static int on_close(nghttp2_session*, int32_t id, uint32_t, void* user) noexcept {
-    of(user).streams_.erase(id);
+    Http2& http2 = of(user);
+    if (Stream* const stream = http2.find(id)) http2.owe(stream, false);
+    http2.streams_.erase(id);
+    http2.parts_.erase(id);
     return 0;
   }
 
@@ -151,10 +158,18 @@ struct Http2::Wire {
                            uint32_t* flags, nghttp2_data_source*, void* user) noexcept {
     Stream* const stream = of(user).find(id);
     if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    const Answer& answer = stream->answer;
+    Answer& answer = stream->answer;
     const size_t copied = answer.body.copy(reinterpret_cast<char*>(buffer), size, stream->sent);
     stream->sent += copied;
     if (stream->sent < answer.body.size()) return static_cast<ssize_t>(copied);
+    if (stream->goes_on) {
+      if (copied == 0) return NGHTTP2_ERR_DEFERRED;
+      answer.body = {};
+      stream->sent = 0;
+      of(user).owe(stream, false);
+      of(user).tell(id, stream);
+      return static_cast<ssize_t>(copied);
+    }
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (answer.trailers.empty()) return static_cast<ssize_t>(copied);
     *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
@@ -193,7 +208,8 @@ struct Http2::Wire {
   }
 };
 
-Http2::Http2(size_t body_bytes_max) : body_bytes_max_(body_bytes_max) {
+Http2::Http2(size_t body_bytes_max, Dialogues dialogues)
+    : body_bytes_max_(body_bytes_max), dialogues_(dialogues) {
   nghttp2_mem memory = {&kept_bytes_, take_block, give_block, take_zeros, resize_block};
   // It copies what it is given.
   WEIR_REQUIRE(nghttp2_session_server_new3(&session_, Wire::callbacks(), this, Wire::options(),
@@ -213,7 +229,12 @@ Http2::Stream* Http2::find(int32_t stream) {
 }
 
 void Http2::tell(int32_t id, Stream* stream) {
-  if (std::exchange(stream->is_whole, true)) return;
+  if (stream->is_dialogue) {
+    if (stream->request.is_too_large) stream->is_whole = true;
+    if (std::exchange(stream->is_told, true)) return;
+  } else if (std::exchange(stream->is_whole, true)) {
+    return;
+  }
   if (stream->request.is_too_large) stream->request.body = {};
   whole_.push_back(id);
 }
@@ -233,22 +254,72 @@ Request Http2::take_request(int32_t stream) {
   return std::exchange(found->request, {});
 }
 
+void Http2::owe(Stream* stream, bool is_owed) {
+  if (std::exchange(stream->is_owed, is_owed) == is_owed) return;
+  owed_ = is_owed ? owed_ + 1 : owed_ - 1;
+}
+
 void Http2::answer(int32_t stream, Answer answer) {
   Stream* const found = find(stream);
-  if (found == nullptr || std::exchange(found->is_answered, true)) return;
+  if (found == nullptr) return;
+  if (found->goes_on) return end_dialogue(stream, found, std::move(answer));
+  if (found->is_answered) return;
   found->answer = std::move(answer);
-  const Answer& kept = found->answer;
+  found->ends_early = found->answer.body.empty() && !found->has_ended;
+  submit(stream, found);
+}
+
+void Http2::submit(int32_t id, Stream* stream) {
+  stream->is_answered = true;
+  owe(stream, true);
+  const Answer& kept = stream->answer;
   const std::string name = ":status";
   const std::string status = std::to_string(kept.http_status);
   std::vector<nghttp2_nv> fields = {as_nv(name, status)};
   append_fields(kept.fields, &fields);
   if (kept.body.empty()) append_fields(kept.trailers, &fields);
   nghttp2_data_provider body = {.source = {.ptr = nullptr}, .read_callback = Wire::read_body};
-  found->ends_early = kept.body.empty() && !found->has_ended;
-  const int done = nghttp2_submit_response(session_, stream, fields.data(), fields.size(),
+  const int done = nghttp2_submit_response(session_, id, fields.data(), fields.size(),
                                            kept.body.empty() ? nullptr : &body);
   if (done != 0)
-    (void)nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, NGHTTP2_INTERNAL_ERROR);
+    (void)nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_INTERNAL_ERROR);
+}
+
+bool Http2::is_dialogue(int32_t stream) const {
+  const auto found = streams_.find(stream);
+  return found != streams_.end() && found->second.is_dialogue;
+}
+
+Request* Http2::listen(int32_t stream) {
+  Stream* const found = find(stream);
+  WEIR_REQUIRE(found != nullptr && found->is_dialogue);
+  found->is_told = false;
+  return found->is_owed ? nullptr : &found->request;
+}
+
+bool Http2::has_ended(int32_t stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() || found->second.has_ended;
+}
+
+void Http2::say(int32_t stream, HeaderFields fields, std::string bytes) {
+  Stream* const found = find(stream);
+  WEIR_REQUIRE(found != nullptr && found->is_dialogue && !found->is_owed);
+  found->answer.body = std::move(bytes);
+  if (!std::exchange(found->goes_on, true)) {
+    found->answer.fields = std::move(fields);
+    return submit(stream, found);
+  }
+  owe(found, true);
+  (void)nghttp2_session_resume_data(session_, stream);
+}
+
+void Http2::end_dialogue(int32_t id, Stream* stream, Answer answer) {
+  stream->goes_on = false;
+  stream->answer.trailers = std::move(answer.trailers);
+  stream->ends_early = !stream->has_ended;
+  owe(stream, true);
+  (void)nghttp2_session_resume_data(session_, id);
 }
 
 void Http2::leave() {
@@ -274,25 +345,16 @@ bool Http2::is_over() const {
 }
 
 std::optional<int64_t> Http2::oldest_part_ns() const {
-  std::optional<int64_t> oldest;
-  for (const auto& [id, stream] : streams_) {
-    if (stream.is_whole && stream.has_ended) continue;
-    if (!oldest || stream.began_ns < *oldest) oldest = stream.began_ns;
-  }
-  return oldest;
-}
-
-bool Http2::owes_answers() const {
-  return std::ranges::any_of(streams_, [](const auto& each) { return each.second.is_answered; });
+  if (parts_.empty()) return std::nullopt;
+  return streams_.at(*parts_.begin()).began_ns;
 }
 
 size_t Request::memory_bytes() const {
-  return heap_bytes(method) + heap_bytes(path) + heap_bytes(content_type) +
-         heap_bytes(authorization) + heap_bytes(body);
+  return heap_bytes(path) + heap_bytes(content_type) + heap_bytes(authorization) + heap_bytes(body);
 }
 
 size_t Http2::memory_bytes() const {
-  size_t bytes = kept_bytes_ + heap_bytes(whole_);
+  size_t bytes = kept_bytes_ + heap_bytes(whole_) + parts_.size() * tree_node_bytes<int32_t>();
   const auto of = [](const HeaderFields& fields) {
     size_t sum = heap_bytes(fields);
     for (const auto& [name, value] : fields) sum += heap_bytes(name) + heap_bytes(value);

@@ -10,7 +10,8 @@
 //    and, in `body_bytes_max`, its body. What is more is thrown away, and the request says so. So
 //    what a client has the server keep is bounded, and all of it is in memory_bytes().
 // 2. What is answered waits here for the client's windows, and as bytes in the caller's buffer for
-//    the socket. Nothing of a stream is kept after its end.
+//    the socket. Nothing of a stream is kept after its end. In a dialogue, whose requests and
+//    answers are messages in turns, nothing is to be said before the last answer has left.
 // 3. A client that resets streams faster than kResetsAtOnce and kResetsPerSecond allow is sent
 //    away (CVE-2023-44487): each reset stream makes room for another before its work is paid.
 //    nghttp2 counts them, by a clock of its own.
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,11 +33,11 @@ namespace weir::server::grpc {
 
 inline constexpr uint32_t kStreamsMax = 128;
 inline constexpr size_t kHeaderBytesMax = 8 << 10;  // as SETTINGS_MAX_HEADER_LIST_SIZE counts them
+inline constexpr size_t kDialogueBytesMax = 4 << 10;  // that have come and were not answered
 inline constexpr uint64_t kResetsAtOnce = 1000;
 inline constexpr uint64_t kResetsPerSecond = 100;
 
 struct Request {
-  std::string method = {};
   std::string path = {};
   std::string content_type = {};
   std::string authorization = {};  // several fields of it with ", " between
@@ -58,20 +60,33 @@ struct Answer {
 
 class Http2 {
  public:
-  explicit Http2(size_t body_bytes_max);
+  // Which paths are of dialogues.
+  using Dialogues = bool (*)(std::string_view path);
+
+  Http2(size_t body_bytes_max, Dialogues dialogues);
   ~Http2();
   Http2(const Http2&) = delete;
   Http2& operator=(const Http2&) = delete;
 
   // Takes what was received at that instant of the steady clock.
   void receive(std::string_view bytes, int64_t now_ns);
-  // The streams whose requests have become whole, or will not, since the last question.
+  // The streams whose requests have become whole, or will not, since the last question. A dialogue
+  // is among them when something of it has come, when it has ended, and when an answer has left.
   std::vector<int32_t> take_whole() { return std::exchange(whole_, {}); }
   // Answers what a stream has asked, once. REQUIRES: the stream is open.
   Request take_request(int32_t stream);
   bool is_open(int32_t stream) const { return streams_.contains(stream); }
   // Answers a stream; nothing happens if it has ended.
   void answer(int32_t stream, Answer answer);
+
+  bool is_dialogue(int32_t stream) const;
+  // What has come of a dialogue, from whose body the caller takes what it has understood; nullptr:
+  // its last answer has not left.
+  Request* listen(int32_t stream);
+  bool has_ended(int32_t stream) const;  // the client's side
+  // Sends bytes of a dialogue's answer, the first time with fields before them. REQUIRES: it
+  // listens.
+  void say(int32_t stream, HeaderFields fields, std::string bytes);
   // Tells the client to send no more requests; those that it has sent are answered.
   void leave();
 
@@ -92,7 +107,7 @@ class Http2 {
   // When the oldest stream began whose request is not whole.
   std::optional<int64_t> oldest_part_ns() const;
   // Tells whether an answer waits for the client's windows.
-  bool owes_answers() const;
+  bool owes_answers() const { return owed_ > 0; }
   // What it takes beside its own members.
   size_t memory_bytes() const;
 
@@ -105,6 +120,10 @@ class Http2 {
     bool is_whole = false;   // or has been told of, because it is too large
     bool has_ended = false;  // the client's side
     bool is_answered = false;
+    bool is_owed = false;
+    bool is_dialogue = false;
+    bool is_told = false;     // a dialogue, since the last listen()
+    bool goes_on = false;     // its answer
     bool ends_early = false;  // the client is told to send no more once its answer has left
     Answer answer = {};
     size_t sent = 0;  // of the answer's body
@@ -112,11 +131,17 @@ class Http2 {
 
   Stream* find(int32_t stream);
   void tell(int32_t id, Stream* stream);
+  void owe(Stream* stream, bool is_owed);
+  void submit(int32_t id, Stream* stream);
+  void end_dialogue(int32_t id, Stream* stream, Answer answer);
 
   const size_t body_bytes_max_;
+  const Dialogues dialogues_;
   nghttp2_session* session_ = nullptr;
   size_t kept_bytes_ = 0;  // by nghttp2
   std::map<int32_t, Stream> streams_;
+  std::set<int32_t> parts_;  // of them, those whose requests are not whole; older ones are lower
+  size_t owed_ = 0;          // of them
   std::vector<int32_t> whole_;
   size_t frames_ = 0;
   size_t header_bytes_ = 0;

@@ -85,6 +85,13 @@ class GrpcClient {
     bodies_[stream] = {std::move(body), ends};
     return stream;
   }
+  // Goes on with a body that has not ended.
+  void more(int32_t stream, std::string_view bytes, bool ends = false) {
+    Body& body = bodies_[stream];
+    body.bytes += bytes;
+    body.ends = ends;
+    (void)nghttp2_session_resume_data(session_, stream);
+  }
   void reset(int32_t stream, uint32_t error = NGHTTP2_CANCEL) {
     nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream, error);
   }
