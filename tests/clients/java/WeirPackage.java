@@ -53,7 +53,7 @@ public final class WeirPackage implements TestExecutionListener {
   public static void main(String[] arguments) throws Exception {
     Report.say("version %s", Report.version(RedisClient.class));
     Path classes = Path.of(WeirPackage.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-    String wanted = arguments.length > 0 ? arguments[0] : Report.IS_WEIR ? ALL : WITHOUT_SERVER;
+    String wanted = !Report.IS_WEIR ? WITHOUT_SERVER : arguments.length > 0 ? arguments[0] : ALL;
     LauncherDiscoveryRequestBuilder tests = request().selectors(selectClasspathRoots(Set.of(classes)))
         .filters(ClassNameFilter.includeClassNamePatterns(wanted));
     EXECUTION.forEach((name, value) -> tests.configurationParameter("junit.jupiter.execution." + name, value));
