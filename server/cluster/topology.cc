@@ -62,15 +62,6 @@ std::optional<int> parse_tls_port(const std::vector<std::string_view>& words) {
   return static_cast<int>(*port);
 }
 
-std::optional<SlotRange> parse_range(std::string_view text) {
-  const size_t dash = text.find('-');
-  if (dash == text.npos) return std::nullopt;
-  const auto first = resp::parse_int64(text.substr(0, dash));
-  const auto last = resp::parse_int64(text.substr(dash + 1));
-  if (!first || !last || *first < 0 || *last < *first || *last >= kSlots) return std::nullopt;
-  return SlotRange{static_cast<int>(*first), static_cast<int>(*last)};
-}
-
 // What the lines have said so far.
 struct Reading {
   std::optional<int64_t> epoch = {};
@@ -112,7 +103,7 @@ struct Reading {
     if (!where) {
       return "an address is host:port or [IPv6 address]:port, got '" + shown(address) + "'";
     }
-    const auto range = parse_range(slots);
+    const auto range = parse_slot_range(slots);
     if (!range) return "slots are first-last, within 0 and 16383, got '" + shown(slots) + "'";
     const auto tls_port = parse_tls_port(words);
     if (!tls_port) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/slot_ranges.h"
 #include "server/cluster/hash_slot.h"
 
 namespace weir::server {
@@ -26,18 +27,12 @@ inline constexpr size_t kTopologyBytesMax = 1 << 20;
 inline constexpr size_t kOwnerNameBytesMax = 64;
 inline constexpr int64_t kEpochMax = int64_t{1} << 53;
 
-struct SlotRange {
-  int first = 0;
-  int last = 0;  // included
-  bool operator==(const SlotRange&) const = default;
-};
-
 struct Owner {
   std::string name = {};
   std::string host = {};  // an address without brackets, or a name
   int port = 0;
-  int tls_port = 0;                    // 0: `port`
-  std::vector<SlotRange> ranges = {};  // in order; neighbours are joined
+  int tls_port = 0;        // 0: `port`
+  SlotRanges ranges = {};  // in order; neighbours are joined
 
   int port_for(bool over_tls) const { return over_tls && tls_port != 0 ? tls_port : port; }
 };

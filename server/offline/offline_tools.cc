@@ -2,9 +2,12 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "server/cluster/founding.h"
 #include "server/config/config_access.h"
 #include "server/core/disk/make_store.h"
 #include "server/failover/member/new_shard.h"
@@ -14,6 +17,7 @@
 #include "server/offline/restore.h"
 #include "server/os/clock.h"
 #include "server/os/log.h"
+#include "server/os/plain_file.h"
 #include "server/os/random.h"
 
 namespace weir::server {
@@ -61,11 +65,27 @@ int restore(int argc, char** argv, std::span<const Commands> lists) {
   return 0;
 }
 
+Result<Founding, std::string> read_founding(const std::string& path) {
+  std::string text;
+  if (const auto read = read_plain_file(path, kFoundingBytesMax, "256kb", &text); !read)
+    return read.error();
+  return Founding::parse(text, path);
+}
+
 int new_shard(int argc, char** argv, std::span<const Commands>) {
-  if (argc < 4)
-    return say_and_fail("usage: weir-server --new-shard LOG NAME (--dir DIR | weir.conf)");
+  const bool is_founded = argc > 3 && std::strcmp(argv[3], "--founding") == 0;
+  const int words = is_founded ? 4 : 2;  // before those of the configuration
+  if (argc < words + 2)
+    return say_and_fail(
+        "usage: weir-server --new-shard LOG NAME [--founding FILE] (--dir DIR | weir.conf)");
+  std::optional<Founding> founding;
+  if (is_founded) {
+    auto read = read_founding(argv[4]);
+    if (!read) return say_and_fail(read.error());
+    founding = std::move(*read);
+  }
   Config config;
-  if (const auto loaded = load_config(argc - 2, argv + 2, &config); !loaded)
+  if (const auto loaded = load_config(argc - words, argv + words, &config); !loaded)
     return say_and_fail(loaded.error().message);
   const auto opened =
       open_shared_log(argv[1], {.shard = argv[2],
@@ -83,7 +103,8 @@ int new_shard(int argc, char** argv, std::span<const Commands>) {
                        .databases = static_cast<uint64_t>(config.databases),
                        .log = opened->log.get(),
                        .clock = &clock,
-                       .random = {seeds.ids[0], seeds.ids[1], seeds.choices}};
+                       .random = {seeds.ids[0], seeds.ids[1], seeds.choices},
+                       .founding = std::move(founding)};
   if (const auto made = make_shard(plan, &said); !made) return say_and_fail(made.error());
   std::printf("%s\n", said.c_str());
   return 0;
@@ -126,7 +147,7 @@ std::optional<int> run_offline_tool(int argc, char** argv, std::span<const Comma
 const char* offline_tools_usage() {
   return "       weir-server --check DIR\n"
          "       weir-server --restore CHECKPOINT (--dir DIR | weir.conf)\n"
-         "       weir-server --new-shard LOG NAME (--dir DIR | weir.conf)\n"
+         "       weir-server --new-shard LOG NAME [--founding FILE] (--dir DIR | weir.conf)\n"
          "       weir-server --leave-shard (--dir DIR | weir.conf)\n"
          "       weir-server --import redis://[user:password@]host[:port][/db] [option ...]\n";
 }

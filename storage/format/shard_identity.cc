@@ -11,7 +11,10 @@ bool is_name_byte(char byte) {
 }
 
 std::string shown(const ShardIdentity& shard) {
-  return "shard " + shard.name + " of cluster " + shard.cluster;
+  const std::string text = "shard " + shard.name + " of cluster " + shard.cluster;
+  if (shard.origin.is_whole()) return text;
+  return text + " (slots " + slot_ranges_text(shard.origin.slots) + ", instance " +
+         instance_text(shard.origin.instance) + ")";
 }
 
 Status check_step(const std::string& path, const std::optional<ShardIdentity>& found,

@@ -11,14 +11,16 @@
 #include <string>
 #include <string_view>
 
+#include "storage/format/shard_origin.h"
 #include "storage/format/status.h"
 
 namespace weir::storage {
 
 struct ShardIdentity {
-  std::string cluster;  // 32 hexadecimal digits, drawn when the shard was made
+  std::string cluster;  // 32 hexadecimal digits, drawn or computed when the shard was made
   std::string name;     // see is_shard_name()
   uint64_t databases = 0;
+  ShardOrigin origin = {};
 
   bool operator==(const ShardIdentity&) const = default;
 };

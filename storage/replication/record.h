@@ -10,11 +10,16 @@
 #include <variant>
 #include <vector>
 
+#include "storage/format/shard_origin.h"
 #include "storage/replication/head.h"
 
 namespace weir::storage::replication {
 
-inline constexpr uint8_t kRecordVersion = 1;
+// The newest version that this program reads. A shard that was born with other than all slots has
+// version 2 from GENESIS on, so that a weir that knows no slots stops at its first record; all
+// others go on with version 1, so that such a weir can take part.
+inline constexpr uint8_t kRecordVersion = 2;
+inline constexpr uint8_t kFirstRecordVersion = 1;
 
 enum class Kind : uint8_t {
   kGenesis = 1,
@@ -31,6 +36,7 @@ struct Envelope {
   uint64_t nonce = 0;
   uint64_t shard = 0;
   Head epoch;
+  uint8_t version = kFirstRecordVersion;  // of the record
 };
 
 // 128 random bits, drawn when a process starts.
@@ -61,15 +67,20 @@ struct Times {
 struct Genesis {
   std::array<char, 16> cluster{};
   std::string shard_name;
-  uint16_t first_slot = 0;
-  uint16_t last_slot = 16383;
+  ShardOrigin origin = {};
   std::array<uint64_t, 2> hash_seed{};
   uint64_t databases = 0;
   std::array<char, 16> base{};         // the directory that the shard was made from
   std::array<char, 32> base_digest{};  // of its contents
   uint64_t first_turn = 1;
   uint8_t record_version = kRecordVersion;  // the newest that the maker of the shard reads
+  ShardInstance former = {};                // of a restored shard, what it was before; else {0, 0}
 };
+
+// The version of the records of a shard that was born so.
+inline uint8_t record_version_of(const ShardOrigin& origin) {
+  return origin.is_whole() ? kFirstRecordVersion : kRecordVersion;
+}
 
 struct Claim {
   Author author;
@@ -114,9 +125,10 @@ struct DecodedRecord {
 // Turns of one record. An author puts as many together as fit into 256 KiB.
 inline constexpr size_t kTurnsOfRecordMax = 1 << 18;
 
+// REQUIRES: a GENESIS has the version of its shard's records.
 std::string encode_record(const Envelope& envelope, const Body& body);
 // Answers nothing for an unknown version or kind, for bytes that are not exactly one record, and
-// for names, addresses, instants and numbers that no author has (plain.h).
+// for names, addresses, instants, numbers and slots that no author has (plain.h).
 std::optional<DecodedRecord> decode_record(std::string_view bytes);
 
 // The instant in the head of a turn record (storage/FORMAT.md); 0 if it is too short to have one.

@@ -6,7 +6,11 @@
 namespace weir::storage::replication {
 
 std::string RecordMaker::make(const LogState& log_state, uint64_t nonce, const Body& body) const {
-  return encode_record({.nonce = nonce, .shard = options_.shard, .epoch = log_state.epoch()}, body);
+  return encode_record({.nonce = nonce,
+                        .shard = options_.shard,
+                        .epoch = log_state.epoch(),
+                        .version = options_.version},
+                       body);
 }
 
 std::string RecordMaker::make_turns(const LogState& log_state, uint64_t nonce,

@@ -11,9 +11,10 @@
 namespace weir::storage::replication {
 
 struct RecordOptions {
-  uint64_t shard = 0;                    // the checksum that every record of the shard carries
-  size_t record_bytes_max = 256 * 1024;  // of turns put together in one record
-  size_t part_bytes_max = 0;             // 0: never PARTs; else what a larger turn is cut into
+  uint64_t shard = 0;                     // the checksum that every record of the shard carries
+  uint8_t version = kFirstRecordVersion;  // see record_version_of()
+  size_t record_bytes_max = 256 * 1024;   // of turns put together in one record
+  size_t part_bytes_max = 0;              // 0: never PARTs; else what a larger turn is cut into
 };
 
 class RecordMaker {

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kMagic = "weir data directory\n";
 constexpr size_t kIdBytes = 32;
+constexpr std::string_view kBirths[] = {"founded", "joined", "restored"};  // by ShardBirth
 
 std::string hex(uint64_t value, int digits) {
   char text[17];
@@ -44,6 +46,25 @@ bool parse_decimal(std::string_view digits, uint64_t* value) {
          std::to_string(*value) == digits;
 }
 
+// Takes two words of 16 digits.
+bool parse_words(std::string_view words, uint64_t* first, uint64_t* second) {
+  return words.size() == 33 && words[16] == ' ' && parse_hex(words.substr(0, 16), first) &&
+         parse_hex(words.substr(17), second);
+}
+
+bool take_origin(std::string_view* text, ShardOrigin* origin) {
+  std::string_view words;
+  if (!take_line(text, "slots ", &words)) return false;
+  const auto slots = parse_slot_ranges(words);
+  if (!slots || !take_line(text, "born ", &words)) return false;
+  const auto born = std::find(std::begin(kBirths), std::end(kBirths), words);
+  if (born == std::end(kBirths)) return false;
+  origin->slots = *slots;
+  origin->born = static_cast<ShardBirth>(born - std::begin(kBirths));
+  return take_line(text, "instance ", &words) &&
+         parse_words(words, &origin->instance.ms, &origin->instance.random);
+}
+
 bool take_shard(std::string_view* text, ShardIdentity* shard) {
   std::string_view words;
   if (!take_line(text, "cluster ", &words) || words.size() != kIdBytes) return false;
@@ -52,6 +73,12 @@ bool take_shard(std::string_view* text, ShardIdentity* shard) {
   shard->name = words;
   return take_line(text, "databases ", &words) && parse_decimal(words, &shard->databases) &&
          shard->databases > 0;
+}
+
+std::string origin_lines(const ShardOrigin& origin) {
+  return "slots " + slot_ranges_text(origin.slots) + "\nborn " +
+         std::string(kBirths[static_cast<size_t>(origin.born)]) + "\ninstance " +
+         instance_text(origin.instance) + "\n";
 }
 
 std::string holder(const std::string& lock_path) {
@@ -81,6 +108,7 @@ std::string encode_identity(const DirectoryIdentity& identity) {
     text += "cluster " + identity.shard->cluster + "\n";
     text += "shard " + identity.shard->name + "\n";
     text += "databases " + std::to_string(identity.shard->databases) + "\n";
+    if (identity.format() == kPartDirectoryFormat) text += origin_lines(identity.shard->origin);
   }
   return text + "checksum " + hex(crc32c(text), 8) + "\n";
 }
@@ -93,22 +121,25 @@ Status parse_identity(std::string_view text, const std::string& path, DirectoryI
   text.remove_prefix(kMagic.size());
   if (!take_line(&text, "format ", &words)) return damaged;
   // The format is looked at before the checksum, because a later format may have another checksum.
-  const bool is_of_shard = words == std::to_string(kShardDirectoryFormat);
+  const bool is_of_part = words == std::to_string(kPartDirectoryFormat);
+  const bool is_of_shard = is_of_part || words == std::to_string(kShardDirectoryFormat);
   if (!is_of_shard && words != std::to_string(kDirectoryFormat)) {
     return Status::refused("data directory of " + path + " has format version " +
                            std::string(words.substr(0, 20)) + ", this weir-server reads versions " +
-                           std::to_string(kDirectoryFormat) + " and " +
-                           std::to_string(kShardDirectoryFormat));
+                           std::to_string(kDirectoryFormat) + " to " +
+                           std::to_string(kPartDirectoryFormat));
   }
   if (!take_line(&text, "id ", &words) || words.size() != kIdBytes) return damaged;
   identity->id = words;
-  if (!take_line(&text, "seed ", &words) || words.size() != 33 ||
-      !parse_hex(words.substr(0, 16), &identity->seed[0]) ||
-      !parse_hex(words.substr(17), &identity->seed[1])) {
+  if (!take_line(&text, "seed ", &words) ||
+      !parse_words(words, &identity->seed[0], &identity->seed[1])) {
     return damaged;
   }
   identity->shard.reset();
   if (is_of_shard && !take_shard(&text, &identity->shard.emplace())) return damaged;
+  if (is_of_part && !take_origin(&text, &identity->shard->origin)) return damaged;
+  // A shard has one form.
+  if (is_of_part && identity->shard->origin.is_whole()) return damaged;
   const std::string_view summed = whole.substr(0, whole.size() - text.size());
   if (text != "checksum " + hex(crc32c(summed), 8) + "\n") return damaged;
   return {};

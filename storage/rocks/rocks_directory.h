@@ -19,14 +19,18 @@
 namespace weir::storage {
 
 inline constexpr int kDirectoryFormat = 1;       // of a directory of no shard
-inline constexpr int kShardDirectoryFormat = 2;  // of a shard's
+inline constexpr int kShardDirectoryFormat = 2;  // of a shard's, which was founded with all slots
+inline constexpr int kPartDirectoryFormat = 3;   // of a shard's, which was born otherwise
 
 struct DirectoryIdentity {
   std::string id;  // 32 hexadecimal digits, drawn at creation; checkpoints share it
   HashSeed seed{};
   std::optional<ShardIdentity> shard = {};
 
-  int format() const { return shard ? kShardDirectoryFormat : kDirectoryFormat; }
+  int format() const {
+    if (!shard) return kDirectoryFormat;
+    return shard->origin.is_whole() ? kShardDirectoryFormat : kPartDirectoryFormat;
+  }
 };
 
 DirectoryIdentity draw_identity();

@@ -81,8 +81,8 @@ class Check(BackupTest):
             text = file.read()
         os.chmod(path, 0o600)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("format 1\n", "format 3\n"))
-        line = "has format version 3, this weir-server reads versions 1 and 2"
+            file.write(text.replace("format 1\n", "format 4\n"))
+        line = "has format version 4, this weir-server reads versions 1 to 3"
         self.assert_damaged(server.data, line)
         server.command += ["--logfile", ""]
         code, _, err = server.spawn().wait()

@@ -19,8 +19,11 @@ uint64_t state_of_turn(std::string_view turn) { return load_u64_le(turn.data() +
 
 uint64_t state_after(uint64_t state, std::string_view turn) { return crc64_xz(turn, state); }
 
-std::string make_genesis() {
-  return encode_record({.nonce = 1, .shard = kShard, .epoch = {}}, Genesis{.shard_name = "main"});
+std::string make_genesis(uint8_t version) {
+  Genesis genesis{.shard_name = "main"};
+  if (version != kFirstRecordVersion)
+    genesis.origin = {.slots = {{0, 99}}, .instance = {.ms = 1, .random = 2}};
+  return encode_record({.nonce = 1, .shard = kShard, .epoch = {}, .version = version}, genesis);
 }
 
 void Chain::update(const SimEngine& log, size_t branch) {

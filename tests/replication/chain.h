@@ -19,7 +19,8 @@ inline constexpr uint64_t kShard = 0x5eed;
 std::string make_turn(int64_t instant_ns, uint64_t state, uint64_t payload);
 uint64_t state_of_turn(std::string_view turn);  // the one it was executed on
 uint64_t state_after(uint64_t state, std::string_view turn);
-std::string make_genesis();
+// Of a shard with all slots, or by version 2 of one with a part of them.
+std::string make_genesis(uint8_t version = kFirstRecordVersion);
 
 class Chain {
  public:

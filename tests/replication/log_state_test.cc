@@ -201,6 +201,26 @@ TEST_F(LogStateTest, WhatIsNotUnderstoodIsImpossibleAndChangesNothing) {
   EXPECT_EQ(log_state_.head(), before);
 }
 
+// A shard with a part of the slots has version 2 from GENESIS on, and means the same by it.
+TEST(LogStateOfAPart, Version2MeansWhatVersion1Means) {
+  LogState log_state(kLogStateShard);
+  Genesis founded = genesis();
+  founded.origin = {.slots = {{0, 5460}}, .instance = {.ms = 1, .random = 2}};
+  const auto put = [&](const Body& body, const Head& epoch) {
+    const std::string bytes = encode_record(
+        {.nonce = 1, .shard = kLogStateShard, .epoch = epoch, .version = kRecordVersion}, body);
+    EXPECT_EQ(bytes[1], 2);
+    const Head head{.log_index = log_state.head().log_index + 1, .crc = crc64_xz(bytes)};
+    return log_state.apply(head, bytes).validity;
+  };
+  EXPECT_EQ(put(founded, {}), Validity::kValid);
+  EXPECT_EQ(put(claim_of("a"), log_state.epoch()), Validity::kValid);
+  EXPECT_EQ(put(Turns{.first_turn = 5, .turns = {"five"}}, log_state.epoch()), Validity::kValid);
+  EXPECT_EQ(put(Switchover{.to = "b"}, log_state.epoch()), Validity::kValid);
+  EXPECT_EQ(log_state.next_turn(), 6u);
+  EXPECT_EQ(log_state.switchover_to(), "b");
+}
+
 TEST_F(LogStateTest, GoesOnAfterABookmark) {
   claim("a");
   turns(5, {"five"});

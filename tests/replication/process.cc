@@ -27,6 +27,7 @@ Process::Process(const ProcessOptions& options, std::shared_ptr<Disk> disk, Wire
   load_state();
   MemberOptions member;
   member.records = {.shard = kShard,
+                    .version = options.record_version,
                     .record_bytes_max = options.record_bytes_max,
                     .part_bytes_max = options.part_bytes_max};
   member.self = {.node = options.node,

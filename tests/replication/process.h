@@ -47,6 +47,7 @@ struct ProcessOptions {
   TrimOptions trimming;
   size_t record_bytes_max = 256 * 1024;
   size_t part_bytes_max = 0;
+  uint8_t record_version = kFirstRecordVersion;
   bool runs_long = false;  // commands that hold the loop, so that answers come in the middle of one
   ProcessFlaws flaws;
 };

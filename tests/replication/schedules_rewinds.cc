@@ -222,7 +222,7 @@ void unknown_record_version(const Flaws& flaws) {
   std::string record =
       encode_record({.nonce = 9, .shard = kShard, .epoch = stage.member(kA).log_state().epoch()},
                     Switchover{.to = "B"});
-  record[1] = 2;
+  record[1] = kRecordVersion + 1;
   stage.append_raw(record);
   stage.pass(kSecond);
   stage.append_all(kA);

@@ -70,13 +70,15 @@ World::World(uint64_t seed, const WorldOptions& options)
       network_(&agenda_, &engine_, &random_, &counts_),
       checker_(&engine_, options.loses_acknowledged) {
   checker_.set_clock([this] { return agenda_.now_ns(); });
-  engine_.append(0, Head{}, make_genesis());
+  const uint8_t version = seed % 2 == 0 ? kRecordVersion : kFirstRecordVersion;
+  engine_.append(0, Head{}, make_genesis(version));
   engine_.make_durable(0, 1);
   if (options.loses_acknowledged) network_.set_lossy();
   network_.set_typical_delay(random_.any_of<int64_t>({kMs / 5, kMs, 5 * kMs, 40 * kMs}));
   fault_every_ns_ = random_.any_of<int64_t>({300 * kMs, kSecond, 3 * kSecond, 8 * kSecond});
   const uint64_t members = 2 + random_.below(2);
-  const ProcessOptions process = process_options(&random_, options_);
+  ProcessOptions process = process_options(&random_, options_);
+  process.record_version = version;
   for (uint64_t i = 0; i < members; ++i) add_node(process);
 }
 

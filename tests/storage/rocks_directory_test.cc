@@ -87,7 +87,7 @@ TEST_F(RocksDirectoryTest, OfAnUnknownVersionIsRefusedNamingBoth) {
   text.replace(text.find("format 1"), 8, "format 27");
   overwrite(data_ + "/WEIR", text);
   expect_refused(Status::Code::kRefused,
-                 "has format version 27, this weir-server reads versions 1 and 2");
+                 "has format version 27, this weir-server reads versions 1 to 3");
 }
 
 TEST_F(RocksDirectoryTest, WithADamagedIdentityIsRefused) {

@@ -1,6 +1,9 @@
 // A data directory of a shard: what its WEIR says, who may open it, and how it joins and leaves.
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
+#include "storage/format/crc32c.h"
 #include "storage/rocks/rocks_directory.h"
 #include "tests/storage/wal_fixture.h"
 
@@ -51,6 +54,82 @@ TEST(ShardIdentityText, LinesOfAShardAreOfFormat2Only) {
   std::string shards(kText);
   shards.replace(shards.find("format 2"), 8, "format 1");
   EXPECT_EQ(parse_identity(shards, "WEIR", &read).code(), Status::Code::kCorrupt);
+}
+
+// Of a shard with a part of the slots.
+const ShardIdentity kPart{.cluster = kShard.cluster,
+                          .name = "a",
+                          .databases = 16,
+                          .origin = {.slots = {{0, 5460}, {8000, 8000}},
+                                     .born = ShardBirth::kFounded,
+                                     .instance = {.ms = 0x19acf, .random = 7}}};
+constexpr std::string_view kPartText =
+    "weir data directory\n"
+    "format 3\n"
+    "id 0123456789abcdef0123456789abcdef\n"
+    "seed 0000000000000001 0000000000000002\n"
+    "cluster 00112233445566778899aabbccddeeff\n"
+    "shard a\n"
+    "databases 16\n"
+    "slots 0-5460 8000-8000\n"
+    "born founded\n"
+    "instance 0000000000019acf 0000000000000007\n"
+    "checksum eb982380\n";
+
+DirectoryIdentity directory_of(const ShardIdentity& shard) {
+  return {.id = "0123456789abcdef0123456789abcdef", .seed = {1, 2}, .shard = shard};
+}
+
+TEST(ShardIdentityText, OfAPartOfTheSlotsIsThatOfTheExample) {
+  EXPECT_EQ(encode_identity(directory_of(kPart)), kPartText);
+  DirectoryIdentity read;
+  ASSERT_STATUS_OK(parse_identity(kPartText, "WEIR", &read));
+  EXPECT_EQ(read.shard, kPart);
+  EXPECT_EQ(read.format(), 3);
+  for (size_t at = 0; at < kPartText.size(); ++at) {
+    EXPECT_FALSE(parse_identity(flipped(std::string(kPartText), at, 2), "WEIR", &read).ok()) << at;
+    EXPECT_FALSE(parse_identity(kPartText.substr(0, at), "WEIR", &read).ok()) << at;
+  }
+  for (const ShardOrigin& origin : {ShardOrigin{.slots = {}, .born = ShardBirth::kJoined},
+                                    ShardOrigin{.born = ShardBirth::kRestored}}) {
+    ShardIdentity shard = kPart;
+    shard.origin = origin;
+    ASSERT_STATUS_OK(parse_identity(encode_identity(directory_of(shard)), "WEIR", &read));
+    EXPECT_EQ(read.shard, shard);
+  }
+}
+
+// With a checksum that fits.
+std::string part_text(const std::string& was, const std::string& is) {
+  std::string text(kPartText.substr(0, kPartText.find("checksum")));
+  text.replace(text.find(was), was.size(), is);
+  char sum[32];
+  std::snprintf(sum, sizeof sum, "checksum %08x\n", crc32c(text));
+  return text + sum;
+}
+
+TEST(ShardIdentityText, LinesOfFormat3AreExact) {
+  DirectoryIdentity read;
+  ASSERT_STATUS_OK(parse_identity(part_text("shard a", "shard b"), "WEIR", &read));
+  for (const auto& [was, is] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"0-5460 8000-8000", "0-5460  8000-8000"},
+           {"0-5460 8000-8000", "8000-8000 0-5460"},
+           {"0-5460", "0-7999"},
+           {"8000-8000", "8000-16384"},
+           {"0-5460", "00-5460"},
+           {"0-5460 8000-8000", ""},
+           {"founded", "found"},
+           {"founded", "Founded"},
+           {"born founded\n", ""},
+           {"0000000000019acf", "19acf"},
+           {"0000000000019acf 0000000000000007", "19acf"},
+           {"0000000000019acf ", "0000000000019acf_"},
+           {"format 3", "format 2"},
+           {"slots 0-5460 8000-8000\nborn founded\ninstance 0000000000019acf 0000000000000007\n",
+            "slots 0-16383\nborn founded\ninstance 0000000000000000 0000000000000000\n"}}) {
+    EXPECT_EQ(parse_identity(part_text(was, is), "WEIR", &read).code(), Status::Code::kCorrupt)
+        << was << " " << is;
+  }
 }
 
 TEST(ShardName, IsShortAndPlain) {
@@ -167,6 +246,25 @@ TEST_F(ShardDirectoryTest, JoinsAndLeavesWithAllTurns) {
         store.append(5 + 2 * static_cast<uint64_t>(again), 6 + 2 * static_cast<uint64_t>(again)));
     ASSERT_STATUS_OK(store.write_back({{stored_key("a"), stored_value("1")}}, 6));
   }
+}
+
+// Slots and instance are of the shard as its name is.
+TEST_F(ShardDirectoryTest, OfAPartOfTheSlotsIsOfThatPartOnly) {
+  ASSERT_STATUS_OK(open(options(kPart)));
+  EXPECT_NE(contents(data_ + "/WEIR").find("\nslots 0-5460 8000-8000\n"), std::string::npos);
+  ASSERT_STATUS_OK(open(options(kPart)));
+  ShardIdentity other = kPart;
+  other.origin.slots = {{0, 5460}};
+  expect_refused(options(other),
+                 "(slots 0-5460 8000-8000, instance 0000000000019acf 0000000000000007), not to");
+  other = kPart;
+  ++other.origin.instance.random;
+  expect_refused(options(other), "belongs to shard a");
+  other = kPart;
+  other.origin = {};
+  expect_refused(options(other), "belongs to shard a");
+  ASSERT_STATUS_OK(open(options({}, ShardStep::kLeave)));
+  EXPECT_NE(contents(data_ + "/WEIR").find("format 1\nid "), std::string::npos);
 }
 
 TEST_F(ShardDirectoryTest, NothingIsMadeByAStep) {

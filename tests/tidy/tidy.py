@@ -49,7 +49,7 @@ FLOOR_OF = {f"{folder}/{name}": row for folder, rows in FLOORS.items()
             for row, names in enumerate(rows) for name in names}
 
 # A part of a folder that may include less of its folder: the files it may. The first that fits.
-NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c)\.h$)",
+NARROW = {"storage/replication/": r"base/|storage/(replication/|format/(codec|crc32c|shard_origin)\.h$)",
           # Names are looked up on a thread.
           "storage/shared_logs/": r"base/|storage/(replication/|shared_logs/|format/(codec|crc32c|file|status)\.h$|store/worker_thread\.h$)"}
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/cluster/slot_table.h"
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 
@@ -57,6 +58,12 @@ Fault fault_of_functions(std::string_view payload) {
   return reader.ok() ? Fault() : Fault{"a library of functions is cut short"};
 }
 
+Fault fault_of_slots(std::string_view payload) {
+  if (SlotTable::decode(payload)) return {};
+  return {"it cannot be read as a table of slots",
+          storage::Reader(payload).u8() > SlotTable::kFormat};
+}
+
 }  // namespace
 
 SystemRecord system_record(std::string_view name) {
@@ -64,6 +71,7 @@ SystemRecord system_record(std::string_view name) {
   if (begins("db/")) return SystemRecord::kDatabase;
   if (begins("script/")) return SystemRecord::kScript;
   if (name == "functions") return SystemRecord::kFunctions;
+  if (name == kSlotsRecord) return SystemRecord::kSlotTable;
   if (std::ranges::find(kNumbers, name, &NumberRecord::name) != std::end(kNumbers))
     return SystemRecord::kNumber;
   if (begins("policy/")) return SystemRecord::kPolicy;
@@ -81,6 +89,8 @@ Fault fault_of_system_record(std::string_view name, std::string_view payload) {
       return fault_of_script(payload);
     case SystemRecord::kFunctions:
       return fault_of_functions(payload);
+    case SystemRecord::kSlotTable:
+      return fault_of_slots(payload);
     case SystemRecord::kUnknown:
       return {"this weir-server knows no such record", true};
     case SystemRecord::kDatabase:

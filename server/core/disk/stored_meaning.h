@@ -22,6 +22,7 @@ enum class SystemRecord : uint8_t {
   kFunctions,
   kPolicy,
   kOfPolicies,  // what is kept beside them
+  kSlotTable,
 };
 SystemRecord system_record(std::string_view name);
 // Of a record that is no database's.

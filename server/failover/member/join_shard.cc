@@ -85,6 +85,20 @@ Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& p
   return copy_first_data(plan, &waiting, opened.registry, random, clock);
 }
 
+// Clients of a shard with a part of the slots must be told who has the others, and only the cluster
+// protocol can.
+Result<void, std::string> check_slots_option(const Config& config,
+                                             const storage::ShardIdentity& shard) {
+  if (has_all_slots(shard.origin.slots)) {
+    if (!config.cluster_enabled) return {};
+    return std::string(
+        "log: a member of a shard with all slots does not speak the cluster protocol yet");
+  }
+  if (config.cluster_enabled) return {};
+  return "shard " + shard.name + " has a part of the slots (" +
+         slot_ranges_text(shard.origin.slots) + "), and its members need cluster-enabled yes";
+}
+
 Result<StoreShard, std::string> find_shard(const Config& config, SharedLog* log, Clock* clock) {
   const auto here = shard_of_directory(config);
   if (!here) return here.error();
@@ -100,6 +114,7 @@ Result<StoreShard, std::string> find_shard(const Config& config, SharedLog* log,
     return "shard " + identity.name + " has " + std::to_string(identity.databases) +
            " databases, and databases is " + std::to_string(config.databases);
   }
+  if (const auto fits = check_slots_option(config, identity); !fits) return fits.error();
   return *shard;
 }
 
@@ -171,8 +186,9 @@ Result<void, std::string> check_member_options(const Config& config) {
         "log: storage-failure-policy memory is for a server of no shard; where the disk of a "
         "member "
         "fails, another member goes on");
-  if (config.cluster_enabled)
-    return std::string("log: a member of a shard does not speak the cluster protocol yet");
+  if (!config.cluster_topology.empty())
+    return std::string(
+        "log: cluster-topology is for servers of no shard; a shard's slots are in its log");
   if (!config.cluster_announce_ip.empty() && !config.cluster_announce_hostname.empty())
     return std::string(
         "log: clients are told one host: set cluster-announce-ip or cluster-announce-hostname, not "
@@ -226,6 +242,7 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.shard = config.shard;
   plan.shard_checksum =
       storage::replication::shard_checksum(id_of_hex(shard->identity.cluster), config.shard);
+  plan.record_version = storage::replication::record_version_of(shard->identity.origin);
   plan.address = address_of(config);
   plan.times = {.lease_ns = lease_ns, .failover_after_ns = failover_after_ns};
   plan.append_interval_ns = config.append_interval_ms * kNsPerMs;

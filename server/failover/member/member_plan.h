@@ -16,9 +16,10 @@
 namespace weir::server {
 
 struct MemberPlan {
-  std::string shard;            // its name
-  uint64_t shard_checksum = 0;  // that its records carry
-  std::string address;          // "host:port" that clients reach this server by
+  std::string shard;                                                   // its name
+  uint64_t shard_checksum = 0;                                         // that its records carry
+  uint8_t record_version = storage::replication::kFirstRecordVersion;  // of its records
+  std::string address;  // "host:port" that clients reach this server by
   storage::replication::Times times;
   int64_t append_interval_ns = 0;
   storage::replication::TrimOptions trim;

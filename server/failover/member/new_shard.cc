@@ -1,9 +1,12 @@
 #include "server/failover/member/new_shard.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "base/time_units.h"
 #include "server/acl/sha256.h"
+#include "server/failover/member/foreign_keys.h"
 #include "server/failover/member/shard_names.h"
 #include "server/failover/shared_log/open_log.h"
 #include "storage/format/codec.h"
@@ -29,21 +32,45 @@ struct Base {
 };
 
 // Over all records, the newest form of each, in their order: the same whatever is written back.
-Status digest_of(storage::NewestRecords* records, std::array<char, 32>* digest) {
+// `foreign` is shown each.
+Status digest_of(storage::NewestRecords* records, ForeignKeys* foreign,
+                 std::array<char, 32>* digest) {
   std::string sum(digest->size(), '\0');
   const Status status = records->visit([&](std::string_view key, std::string_view value) -> Status {
     storage::put_varint(&sum, key.size());
     sum.append(key).append(value);
     const auto next = acl::sha256(sum);
     sum.assign(reinterpret_cast<const char*>(next.data()), next.size());
-    return {};
+    return foreign->take(key, value);
   });
   std::memcpy(digest->data(), sum.data(), digest->size());
   return status;
 }
 
+SlotRanges slots_of(const ShardPlan& plan) {
+  return plan.founding ? plan.founding->find(plan.name)->slots : all_slots();
+}
+
+// A cluster has database 0 only, and what is in others' slots nobody would find here.
+Status check_keys(const ShardPlan& plan, const ForeignKeys& foreign) {
+  if (has_all_slots(slots_of(plan))) return {};
+  const std::string where = "data directory " + plan.store.directory + " holds ";
+  if (foreign.beside_database_0() != 0) {
+    return Status::refused(where + std::to_string(foreign.beside_database_0()) +
+                           " keys in databases other than 0, and a cluster has database 0 only");
+  }
+  if (foreign.count() == 0) return {};
+  const auto other = std::find_if(
+      plan.founding->shards().begin(), plan.founding->shards().end(),
+      [&](const FoundedShard& shard) { return has_slot(shard.slots, foreign.example()); });
+  return Status::refused(where + std::to_string(foreign.count()) +
+                         " keys of slots that the founding text gives to other shards, as slot " +
+                         std::to_string(foreign.example()) + " to '" + other->name + "'");
+}
+
 // Makes the directory where there is none.
-Status look_at(const storage::RocksOptions& options, Base* base) {
+Status look_at(const ShardPlan& plan, Base* base) {
+  const storage::RocksOptions& options = plan.store;
   {
     storage::RocksDirectory directory(options.directory);
     bool fresh = false;
@@ -58,7 +85,9 @@ Status look_at(const storage::RocksOptions& options, Base* base) {
   storage::NewestRecords records(store.get(), opened.written_back_turn, opened.instant_ns);
   if (Status status = records.read_log(); !status.ok()) return status;
   base->newest_turn = records.turn();
-  if (Status status = digest_of(&records, &base->digest); !status.ok()) return status;
+  ForeignKeys foreign(slots_of(plan), records.instant_ns());
+  if (Status status = digest_of(&records, &foreign, &base->digest); !status.ok()) return status;
+  if (Status status = check_keys(plan, foreign); !status.ok()) return status;
   storage::RocksDirectory directory(options.directory);
   bool fresh = false;
   return directory.identify(&fresh, &base->identity);
@@ -72,6 +101,12 @@ Genesis genesis_of(const ShardPlan& plan, const Base& base) {
                   .base_digest = base.digest,
                   .first_turn = base.newest_turn + 1};
   std::memcpy(genesis.cluster.data(), plan.random.data(), genesis.cluster.size());
+  if (!plan.founding) return genesis;
+  genesis.cluster = plan.founding->id();
+  genesis.origin.slots = slots_of(plan);
+  if (has_all_slots(genesis.origin.slots)) return genesis;
+  genesis.origin.instance = {.ms = static_cast<uint64_t>(plan.clock->wall_ns() / kNsPerMs),
+                             .random = plan.random[0]};
   return genesis;
 }
 
@@ -85,7 +120,11 @@ Result<FoundGenesis, std::string> begin_log(const ShardPlan& plan, const Base& b
   const uint64_t shard = storage::replication::shard_checksum(genesis.cluster, genesis.shard_name);
   const Appended appended =
       log.append(storage::replication::Head{},
-                 encode_record({.nonce = plan.random[2], .shard = shard, .epoch = {}}, genesis));
+                 encode_record({.nonce = plan.random[2],
+                                .shard = shard,
+                                .epoch = {},
+                                .version = storage::replication::record_version_of(genesis.origin)},
+                               genesis));
   if (appended.outcome == Appended::Outcome::kDone) return FoundGenesis{appended.head, genesis};
   const std::string why = log.trouble().text;
   return "the shared log did not take the shard's first record" +
@@ -107,13 +146,49 @@ Status join(const ShardPlan& plan, const FoundGenesis& found) {
   return status.ok() ? store->sync_now() : status;
 }
 
+Result<void, std::string> check_name(const ShardPlan& plan) {
+  if (!storage::is_shard_name(plan.name))
+    return "a shard's name is 1 to 64 letters, digits, '-', '_' and '.', got '" + plan.name + "'";
+  if (!plan.founding || plan.founding->find(plan.name) != nullptr) return {};
+  std::string names;
+  for (const FoundedShard& shard : plan.founding->shards())
+    names += (names.empty() ? "'" : ", '") + shard.name + "'";
+  return "the founding text of cluster '" + plan.founding->name() + "' has the shards " + names +
+         ", and none of the name '" + plan.name + "'";
+}
+
+// Whether the log was begun for the same cluster, by somebody who may have died since.
+Result<void, std::string> check_begun(const ShardPlan& plan, const Base& base,
+                                      const Genesis& genesis) {
+  const std::string shard =
+      "shard " + genesis.shard_name + " of cluster " + hex_of_id(genesis.cluster);
+  if (genesis.base != id_of_hex(base.identity.id) || genesis.shard_name != plan.name) {
+    return "the shared log is that of " + shard +
+           " already; an empty directory joins it when a server is started with it";
+  }
+  if (plan.founding && genesis.cluster != plan.founding->id()) {
+    return "the shared log is that of " + shard + " already, and the founding text makes cluster " +
+           hex_of_id(plan.founding->id());
+  }
+  if (genesis.origin.slots != slots_of(plan)) {
+    return "the shared log is that of " + shard +
+           " already, which was founded with a part of the slots (" +
+           slot_ranges_text(genesis.origin.slots) + "): --founding names the text";
+  }
+  if (genesis.first_turn != base.newest_turn + 1 || genesis.base_digest != base.digest) {
+    return "data directory " + plan.store.directory +
+           " has changed since it became the beginning of " + shard +
+           "; a new shard needs an empty log";
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void, std::string> make_shard(const ShardPlan& plan, std::string* said) {
-  if (!storage::is_shard_name(plan.name))
-    return "a shard's name is 1 to 64 letters, digits, '-', '_' and '.', got '" + plan.name + "'";
+  if (const auto named = check_name(plan); !named) return named;
   Base base;
-  if (const Status status = look_at(plan.store, &base); !status.ok()) return status.message();
+  if (const Status status = look_at(plan, &base); !status.ok()) return status.message();
   const std::string& directory = plan.store.directory;
   if (base.identity.shard) {
     return "data directory " + directory + " belongs to shard " + base.identity.shard->name +
@@ -122,19 +197,12 @@ Result<void, std::string> make_shard(const ShardPlan& plan, std::string* said) {
   const auto begun = begin_log(plan, base);
   if (!begun) return begun.error();
   const Genesis& genesis = begun->genesis;
-  const std::string shard =
-      "shard " + genesis.shard_name + " of cluster " + hex_of_id(genesis.cluster);
-  if (genesis.base != id_of_hex(base.identity.id) || genesis.shard_name != plan.name) {
-    return "the shared log is that of " + shard +
-           " already; an empty directory joins it when a server is started with it";
-  }
-  if (genesis.first_turn != base.newest_turn + 1 || genesis.base_digest != base.digest) {
-    return "data directory " + directory + " has changed since it became the beginning of " +
-           shard + "; a new shard needs an empty log";
-  }
+  if (const auto is_ours = check_begun(plan, base, genesis); !is_ours) return is_ours;
   if (const Status status = join(plan, *begun); !status.ok()) return status.message();
-  *said = "data directory " + directory + " is the beginning of " + shard + ", up to turn " +
+  *said = "data directory " + directory + " is the beginning of shard " + genesis.shard_name +
+          " of cluster " + hex_of_id(genesis.cluster) + ", up to turn " +
           std::to_string(base.newest_turn);
+  if (plan.founding) *said += ", with the slots " + slot_ranges_text(genesis.origin.slots);
   return {};
 }
 

@@ -115,7 +115,7 @@ void ShardMember::begin_protocol() {
       std::make_unique<KeptTurns>(keys_, [this](const Status& failure) { plan_.fail(failure); });
   const storage::replication::LogFacts facts = log_->facts();
   MemberOptions options;
-  options.records = {.shard = plan_.shard_checksum};
+  options.records = {.shard = plan_.shard_checksum, .version = plan_.record_version};
   if (facts.uses_parts) options.records.part_bytes_max = facts.record_bytes_max;
   options.self = self_;
   options.times = plan_.times;

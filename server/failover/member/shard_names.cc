@@ -28,7 +28,8 @@ std::array<char, 16> id_of_hex(std::string_view digits) {
 storage::ShardIdentity shard_of(const storage::replication::Genesis& genesis) {
   return {.cluster = hex_of_id(genesis.cluster),
           .name = genesis.shard_name,
-          .databases = genesis.databases};
+          .databases = genesis.databases,
+          .origin = genesis.origin};
 }
 
 }  // namespace weir::server

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/cluster/slot_table.h"
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 #include "storage/format/header.h"
@@ -160,6 +161,7 @@ TEST_F(ContentsTest, SystemRecords) {
   system_record("next-incarnation", "\x05");
   system_record("clock-lead-ns", std::string(8, '\0'));
   system_record("policy/api", "decoded by the opening");
+  system_record("slots", SlotTable::of_birth({}).encode());
   EXPECT_EQ(damage(), "");
   EXPECT_EQ(contents_.scripts(), 1u);
   EXPECT_EQ(contents_.libraries(), 2u);
@@ -173,8 +175,9 @@ TEST_F(ContentsTest, SystemRecordsThatMakeNoSense) {
   system_record("clock-lead-ns", "short");
   system_record("db/x", "\x05\x01");
   system_record("db/1", "\x05");
+  system_record("slots", std::string("\1\1", 2));
   system_record("of-tomorrow", "");
-  EXPECT_EQ(contents_.damages(), 7u);
+  EXPECT_EQ(contents_.damages(), 8u);
   EXPECT_EQ(contents_.damage().back(),
             "system record \"of-tomorrow\": this weir-server knows no such record");
 }

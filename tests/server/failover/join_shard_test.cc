@@ -32,5 +32,13 @@ TEST(JoinShard, ClientsAreToldOneAddress) {
             "not both");
 }
 
+TEST(JoinShard, ATopologyFileIsForServersOfNoShard) {
+  Config config;
+  config.bind = {"127.0.0.1"};
+  config.cluster_topology = "topology";
+  EXPECT_EQ(refusal(config),
+            "log: cluster-topology is for servers of no shard; a shard's slots are in its log");
+}
+
 }  // namespace
 }  // namespace weir::server

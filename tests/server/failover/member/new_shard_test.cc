@@ -37,15 +37,28 @@ class NewShardTest : public testing::Test {
     const auto left = leave_shard({.directory = data(name)});
     return left ? "left" : left.error();
   }
+  // Of one of two shards that share the slots; `edit` makes it another text.
+  ShardPlan founded(const std::string& name, const std::string& shard,
+                    const std::string& edit = "0-8191") {
+    const std::string text = "cluster limits " + std::string(32, '7') + "\nshard a " + edit +
+                             "\nshard b " + (edit == "0-8191" ? "8192" : "8193") + "-16383\n";
+    ShardPlan founded = plan(name, shard);
+    founded.founding = *Founding::parse(text, "F");
+    return founded;
+  }
+  void begin_other_log() {
+    log_ = std::move(open_shared_log("file:" + (directory_ / "other.log"))->log);
+  }
   // A weir of no shard has written a key into it.
-  void fill(const std::string& name) {
+  void fill(const std::string& name) { fill(name, {"SET k v"}); }
+  void fill(const std::string& name, const std::vector<std::string>& lines) {
     Server server(
         {}, &clock_, [&] { return storage::make_rocks_store({.directory = data(name)}); },
         command_lists());
     ASSERT_STATUS_OK(server.open());
     const auto session = server.connect({});
     ASSERT_TRUE(session);
-    (*session)->receive(request({"SET", "k", "v"}), 1);
+    for (const std::string& line : lines) (*session)->receive(line + "\r\n", 1);
     server.end_turn();
     ASSERT_STATUS_OK(server.close());
     turn_ = server.keys().turn();
@@ -151,6 +164,88 @@ TEST_F(NewShardTest, DoesNotFinishADirectoryThatHasGoneOn) {
   fill("begun");
   expect_part(make(plan("begun")), "has changed since it became the beginning of shard main");
   EXPECT_FALSE(identity("begun").shard.has_value());
+}
+
+TEST_F(NewShardTest, IsFoundedWithItsShareOfTheSlots) {
+  fill("a", {"SET b v"});  // slot 3300
+  const ShardPlan plan = founded("a", "a");
+  const std::string id = hex_of_id(plan.founding->id());
+  expect_part(make(plan), "is the beginning of shard a of cluster " + id + ", up to turn ");
+  const auto found = genesis();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->genesis.cluster, plan.founding->id());
+  EXPECT_EQ(found->genesis.origin.slots, (SlotRanges{{0, 8191}}));
+  EXPECT_EQ(found->genesis.origin.born, storage::ShardBirth::kFounded);
+  EXPECT_EQ(found->genesis.origin.instance.ms, static_cast<uint64_t>(clock_.wall_ns() / kNsPerMs));
+  EXPECT_EQ(found->genesis.origin.instance.random, plan.random[0]);
+  EXPECT_EQ(identity("a").shard, shard_of(found->genesis));
+  EXPECT_EQ(identity("a").format(), 3);
+  begin_other_log();
+  expect_part(make(founded("b", "b")), "with the slots 8192-16383");
+  EXPECT_EQ(identity("b").shard->cluster, id);
+  EXPECT_NE(identity("b").shard->origin.instance, identity("a").shard->origin.instance);
+}
+
+// One shard with all slots is what every shard was before, but for its cluster's id.
+TEST_F(NewShardTest, AloneInItsFoundingTextItIsAWholeShard) {
+  ShardPlan alone = plan("a", "a");
+  alone.founding = *Founding::parse("cluster c " + std::string(32, '7') + "\nshard a\n", "F");
+  expect_part(make(alone), "with the slots 0-16383");
+  EXPECT_TRUE(genesis()->genesis.origin.is_whole());
+  EXPECT_EQ(identity("a").format(), 2);
+  EXPECT_EQ(identity("a").shard->cluster, hex_of_id(alone.founding->id()));
+}
+
+TEST_F(NewShardTest, IsFoundedByANameOfTheTextAndBySlotsOfItsOwn) {
+  fill("a", {"SET b v", "SET a v", "SET k v"});
+  expect_part(make(founded("a", "c")),
+              "the founding text of cluster 'limits' has the shards 'a', 'b', and none of the name "
+              "'c'");
+  expect_part(make(founded("a", "b")),
+              "a holds 2 keys of slots that the founding text gives to other shards, as slot 3300 "
+              "to 'a'");
+  expect_part(make(founded("a", "a")), "a holds 1 keys of slots");
+  EXPECT_FALSE(genesis().has_value());
+  EXPECT_FALSE(identity("a").shard.has_value());
+  fill("d", {"SELECT 1", "SET b v"});
+  expect_part(make(founded("d", "a")),
+              "holds 1 keys in databases other than 0, and a cluster has database 0 only");
+  EXPECT_FALSE(genesis().has_value());
+}
+
+// Elements, requests that are remembered, policies and flushed keys are no keys of slots.
+TEST_F(NewShardTest, CountsKeysThatClientsSee) {
+  fill("a", {"SET k v", "FLUSHALL", "RL.POLICY SET p 5/1s", "RL.POLICY OVERRIDE p KEY x 6/1s",
+             "HSET b k 1 a 2 x 3 y 4 z 5", "RL.TAKE {b}l 5/1s ID k", "RL.TAKE {b}m 5/1s ID a",
+             "SCRIPT LOAD \"return 1\""});
+  // Nor is a key that has expired and was not removed yet.
+  fill("a", {"SET {a}e v PX 1"});
+  clock_.advance(kNsPerS);
+  fill("a", {"SET {b}n v"});
+  expect_part(make(founded("a", "a")), "is the beginning of shard a");
+}
+
+// It died after GENESIS: the same text and the same directory finish it, and nothing else does.
+TEST_F(NewShardTest, FinishesWhatFoundingHadBegun) {
+  fill("a", {"SET b v"});
+  fs::copy(data("a"), data("begun"), fs::copy_options::recursive);
+  expect_part(make(founded("a", "a")), "is the beginning");
+  const auto begun = genesis();
+  expect_part(make(plan("begun", "a")),
+              "already, which was founded with a part of the slots (0-8191): --founding names the "
+              "text");
+  expect_part(make(founded("begun", "b")), "holds 1 keys of slots");
+  expect_part(make(founded("begun", "a", "0-8192")),
+              "already, and the founding text makes cluster");
+  EXPECT_FALSE(identity("begun").shard.has_value());
+  clock_.advance(kNsPerS);
+  expect_part(make(founded("begun", "a")), "is the beginning of shard a");
+  EXPECT_EQ(identity("begun").shard, identity("a").shard) << "the instance is that of GENESIS";
+  EXPECT_EQ(genesis()->head, begun->head);
+  EXPECT_EQ(bookmarks("begun").size(), 1u);
+  expect_part(make(founded("begun", "a")), "belongs to shard a of cluster");
+  EXPECT_EQ(leave("begun"), "left");
+  EXPECT_EQ(identity("begun").format(), 1);
 }
 
 TEST_F(NewShardTest, LeavesAndGoesOnAlone) {
