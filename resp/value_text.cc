@@ -7,7 +7,7 @@
 namespace weir::resp {
 namespace {
 
-std::string quoted(std::string_view bytes) {
+std::string quoted_bytes(std::string_view bytes) {
   std::string text = "\"";
   for (const char c : bytes) {
     if (c == '"' || c == '\\') {
@@ -48,7 +48,7 @@ std::string to_string(const Value& value) {
       return std::to_string(value.integer);
     case Value::Type::kBulk:
     case Value::Type::kVerbatim:
-      return quoted(value.text);
+      return quoted_bytes(value.text);
     case Value::Type::kBoolean:
       return value.integer != 0 ? "true" : "false";
     case Value::Type::kDouble:

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/heap_bytes.h"
 #include "server/acl/acl.h"
+#include "server/command/command_errors.h"
 #include "server/core/run/server.h"
 #include "server/http/credentials.h"
 #include "server/http/format/json.h"
@@ -51,6 +52,12 @@ bool is_of_a_page(Fields fields) {
   return is_of_browser &&
          std::none_of(std::begin(kOfProxies), std::end(kOfProxies),
                       [&](std::string_view name) { return combined(fields, name).has_value(); });
+}
+
+bool has_right(Server& server, const Session& session, Args words) {
+  const Command* command = server.executor().table().resolve(words);
+  return command != nullptr && arity_fits(*command, words.size()) &&
+         server.acl().check(session, *command, words).allowed();
 }
 
 }  // namespace
@@ -266,6 +273,10 @@ bool Conversation::log_in() {
 void Conversation::run(const std::vector<std::string>& words) {
   enter(Stage::kAsked);
   const std::vector<std::string_view> args(words.begin(), words.end());
+  if (question_ == Question::kPage && words[0] == kMay) {
+    const bool may = has_right(server_, session_, Args(args).subspan(1));
+    return on_page_reply(may ? ":1\r\n" : ":0\r\n");
+  }
   session_.submit(args, [this](std::string_view reply) {
     question_ == Question::kPage ? on_page_reply(reply) : on_gate_reply(reply);
   });

@@ -1,6 +1,7 @@
 #include "server/http/page.h"
 
 #include <algorithm>
+#include <span>
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
@@ -41,8 +42,8 @@ constexpr Allowed kAllowed[] = {
     {"SELECT"},
 };
 
-const Allowed* find_allowed(const Words& words) {
-  const auto fits = [&words](const Allowed& row) {
+const Allowed* find_allowed(std::span<const std::string> words) {
+  const auto fits = [words](const Allowed& row) {
     return !words.empty() && equals_ignoring_case(row.command, words[0]) &&
            (row.subcommand.empty() ||
             (words.size() > 1 && equals_ignoring_case(row.subcommand, words[1]))) &&
@@ -133,11 +134,12 @@ Result<std::vector<Words>, std::string> page_commands(std::string_view body, boo
     return "ERR there must be 1 to " + std::to_string(kPageCommandsMax) + " commands, got " +
            std::to_string(commands->size());
   for (const Words& words : *commands) {
-    const Allowed* row = find_allowed(words);
+    const bool only_asks = !words.empty() && words[0] == kMay;
+    const Allowed* row = find_allowed(std::span(words).subspan(only_asks ? 1 : 0));
     if (row == nullptr)
       return "ERR the page may run " + list_of_allowed() + ", got " +
              algorithms::shown(words.empty() ? "" : words[0]);
-    if (row->changes && !logged_in)
+    if (row->changes && !logged_in && !only_asks)
       return std::string("NOAUTH policies and limiting are changed by a user who has logged in");
   }
   return commands;

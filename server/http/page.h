@@ -6,6 +6,8 @@
 //
 // Words and replies that are no UTF-8 are {"hex": "..."}, in both directions. Rights are those of
 // the user whom Authorization names, or else of the user `default`, if that one has no password.
+// ["MAY", "RL.POLICY", "SET", "api", "5/1m"] runs nothing: 1 says that this user has the right to
+// run it, 0 that not.
 //
 // Invariants
 // 1. The commands are those of a list: what looks, what changes policies, and CONFIG SET limiting.
@@ -39,6 +41,7 @@ Answer page_answer(const PagePart& part, std::string_view host,
 std::string fault_of_page_request(const Request& request, const std::vector<std::string>& hosts);
 
 using Words = std::vector<std::string>;
+inline constexpr std::string_view kMay = "MAY";
 // Reads the body. The error is a whole line, "ERR ..." or "NOAUTH ...".
 Result<std::vector<Words>, std::string> page_commands(std::string_view body, bool logged_in);
 

@@ -115,7 +115,7 @@ bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), fits);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string line = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') line += '\\';
@@ -127,13 +127,13 @@ std::string quoted(std::string_view text) {
 // What follows time and level in the pattern: all of it is printable.
 std::string payload_of(std::string_view text, std::span<const LogField> fields) {
   const bool is_json = g_log.format == LogFormat::kJson;
-  std::string line = is_json ? "\"message\":" + quoted(log_text(text)) : log_text(text);
+  std::string line = is_json ? "\"message\":" + in_quotes(log_text(text)) : log_text(text);
   for (const auto& [name, value] : fields) {
     if (is_json) {
-      line.append(",").append(quoted(name)).append(":").append(quoted(log_text(value)));
+      line.append(",").append(in_quotes(name)).append(":").append(in_quotes(log_text(value)));
     } else {
       line.append(" ").append(name).append("=");
-      line += is_word(value) ? value : log_text(quoted(value));
+      line += is_word(value) ? value : log_text(in_quotes(value));
     }
   }
   return line;

@@ -75,6 +75,11 @@ class Browser:
         """What the script returns, in the page."""
         return self.post(self.session + "/execute/sync", {"script": script, "args": list(args)})
 
+    def outcome(self, script):
+        """What the promise that the script returns comes to, in the page."""
+        waits = f"const done = arguments[0]; (() => {{ {script} }})().then(done, (error) => done(String(error)));"
+        return self.post(self.session + "/execute/async", {"script": waits, "args": []})
+
     def element(self, selector):
         return self.post(self.session + "/element", {"using": "css selector",
                                                      "value": selector})[ELEMENT]

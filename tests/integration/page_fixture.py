@@ -1,4 +1,5 @@
-"""The page of metrics-port in a real Chromium. WEIR_SCREENSHOTS names a folder for pictures of it."""
+"""The page of metrics-port in a real Chromium. WEIR_SCREENSHOTS names a folder for pictures of it, and WEIR_AXE the file
+axe.min.js of npm's axe-core, which then finds nothing wrong with what pictures are taken of."""
 
 import contextlib
 import os
@@ -10,6 +11,8 @@ import browser
 import harness
 
 SCREENSHOTS = os.environ.get("WEIR_SCREENSHOTS", "")
+AXE = os.environ.get("WEIR_AXE", "")
+LOOKS = (("light", "light", 1280, 1000), ("dark", "dark", 1280, 1000), ("phone", "light", 390, 844))
 
 
 @unittest.skipUnless(browser.at_hand(), "chromium is not installed (Debian: chromium, chromium-driver)")
@@ -49,6 +52,28 @@ class PageTest(harness.ServerTest):
         if SCREENSHOTS:
             os.makedirs(SCREENSHOTS, exist_ok=True)
             self.browser.screenshot(os.path.join(SCREENSHOTS, name + ".png"))
+        if AXE:
+            self.assertEqual(self.violations(), [], name)
+
+    def pictures(self, name):
+        """In light, in dark, and on a phone."""
+        if SCREENSHOTS or AXE:
+            for look, theme, width, height in LOOKS:
+                self.browser.theme(theme)
+                self.browser.size(width, height)
+                harness.wait_until(lambda: self.browser.run(
+                    "return [...document.querySelectorAll('figure[id] svg')].every((each) => "
+                    "Math.abs(each.viewBox.baseVal.width - each.clientWidth) < 40)"), "charts are as wide as the window")
+                self.picture(f"{name}-{look}")
+            self.browser.theme("light")
+            self.browser.size(1280, 1000)
+
+    def violations(self):
+        """What axe-core has against the page as it is shown: rules, and where."""
+        with open(AXE, encoding="utf-8") as source:
+            self.browser.run(source.read())
+        return self.browser.outcome("return axe.run().then((all) => all.violations.map((each) => "
+                                    "`${each.id}: ${each.nodes.map((node) => node.target).join(' ')}`));")
 
     @contextlib.contextmanager
     def load(self, *commands, every_s=0.002):
@@ -81,6 +106,10 @@ class PageTest(harness.ServerTest):
         find = "return [...document.querySelectorAll('button')].find((each) => each.innerText === arguments[0])"
         harness.wait_until(lambda: self.browser.run(find, words) is not None, f"there is a button {words}")
         self.browser.run(find.replace("return ", "(").rstrip() + ").click()", words)
+
+    def disabled(self, selector):
+        return self.browser.run("return [...document.querySelectorAll(arguments[0] + ' button')]"
+                                ".filter((each) => each.disabled).map((each) => each.innerText)", selector)
 
     def buttons(self, selector):
         return self.browser.run("return [...document.querySelectorAll(arguments[0] + ' button')]"

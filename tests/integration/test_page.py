@@ -27,7 +27,7 @@ class Page(PageTest):
         with self.weir.connect() as client:
             client.call("PING")
             self.shows("#client-list", "ping")
-        self.picture("empty")
+        self.pictures("empty")
         self.assertEqual(self.browser.complaints(), [])
 
     def test_a_busy_server_in_light_and_dark_and_on_a_phone(self):
@@ -65,7 +65,7 @@ class Page(PageTest):
             took = self.shows("#banner", "Denial storm")
             self.assertLess(took, 5)
             self.shows("#top", "storm")
-            self.picture("storm")
+            self.pictures("storm")
         self.assertEqual(self.browser.complaints(), [])
 
     def test_a_store_that_fails_is_said_at_once(self):
@@ -77,7 +77,18 @@ class Page(PageTest):
         self.shows("#banner", "the store has failed")
         self.shows("#banner", "Look whether the directory")
         self.shows("#storage", "has failed")
-        self.picture("failed")
+        self.pictures("failed")
+
+    def test_a_store_that_fails_while_limits_go_on_in_memory(self):
+        weir = self.start(storage_failure_policy="memory")
+        self.browse()
+        self.shows("#state", "serves writes")
+        os.rename(weir.data, weir.data + "-gone")
+        with self.load(("RL.TAKE", "k", "100/1s"), every_s=0.1):
+            self.shows("#banner", "The store has failed: limits go on in memory")
+            self.shows("#banner", "Look whether the directory")
+            self.shows("#state", "serves writes")
+            self.pictures("failed-memory")
 
     def test_a_server_that_is_away_and_comes_back(self):
         weir = self.start()
@@ -109,7 +120,7 @@ class Page(PageTest):
         # What was seen is what was predicted: permits come back one a second.
         before = weir.call("RL.INFO", "user:42")
         time.sleep(3)
-        self.picture("key")
+        self.pictures("key")
         seen = page.run("return document.querySelector('#key-view .limit p').innerText")
         left = int(seen.split()[0])
         self.assertAlmostEqual(left, min(10, 2 + 4), delta=4)
@@ -218,10 +229,16 @@ class Page(PageTest):
         self.log_in("look", "pw")
         self.shows("#policies", "GCRA 100/1s BURST 99")
         page.click("#policies button")
+        self.shows("#policy-body", "This user may not run RL.POLICY SET and RL.POLICY DEL.")
+        self.assertEqual(self.disabled("#policy-body"), ["Delete", "Review"])
+        self.pictures("policy-of-another")
+        page.click("#policy-close")
+        self.press("New policy")
+        page.fill("#policy-name", "mine")
         page.fill("#policy-words", "5/1m")
         page.click("#policy-review")
-        page.click("#policy-apply")
-        self.shows("#policy-outcome", "NOPERM")
+        self.shows("#policy-outcome", "This user may not run RL.POLICY SET.")
+        self.assertEqual(self.disabled("#policy-outcome"), ["Apply"])
         page.click("#policy-close")
         page.click("#logout")
         self.log_in("ops", "pw")
@@ -241,7 +258,7 @@ class Page(PageTest):
         page.click("#policy-review")
         self.shows("#policy-diff", "- 100/1s")
         self.shows("#policy-diff", "+ 50/1s")
-        self.picture("difference")
+        self.pictures("difference")
         self.assertEqual(weir.call("RL.POLICY", "GET", "api")[1], b"GCRA 100/1s BURST 99")
         page.click("#policy-apply")
         self.shows("#policy-body", "GCRA 50/1s BURST 99")

@@ -28,6 +28,12 @@ Architecture: amd64
 Source: spdlog
 Version: 1:1.10.0+ds-0.4
 
+Package: libssl3
+Status: install ok installed
+Architecture: arm64
+Source: openssl
+Version: 3.0.17-1~deb12u3
+
 Package: gone
 Status: deinstall ok config-files
 Architecture: amd64
@@ -202,16 +208,16 @@ class Sbom(InFolder):
         super().setUp()
         self.write("root/var/lib/dpkg/status", STATUS)
 
-    def made(self):
+    def made(self, architecture="amd64"):
         package = self.write("weir_1_amd64.deb", "package")
         depends = "adduser, libssl3 (>= 3.0.0), libstdc++6 (>= 12) | other"
-        return sbom.of_package(package, depends, "0.2.0", self.folder / "root", "bookworm", EPOCH)
+        return sbom.of_package(package, depends, "0.2.0", self.folder / "root", "bookworm", architecture, EPOCH)
 
     def test_a_document_has_what_is_installed(self):
         document = self.made()
         self.assertEqual(sbom.problems(document), [])
         by_name = {package["name"]: package for package in document["packages"]}
-        self.assertEqual(sorted(by_name), ["libspdlog-dev", "libssl3", "libstdc++6", "weir"])
+        self.assertEqual(sorted(by_name), ["libspdlog-dev", "libssl3", "libssl3:arm64", "libstdc++6", "weir"])
         self.assertEqual(by_name["libssl3"]["externalRefs"][0]["referenceLocator"],
                          "pkg:deb/debian/libssl3@3.0.17-1~deb12u2?arch=amd64&distro=bookworm")
         self.assertEqual(by_name["libstdc++6"]["sourceInfo"], "built from Debian's source package gcc-12")
@@ -221,8 +227,16 @@ class Sbom(InFolder):
         self.assertEqual([name for relation, name in relations if relation == "STATIC_LINK"], ["SPDXRef-libspdlog-dev"])
         self.assertIn(("BUILD_DEPENDENCY_OF", "SPDXRef-weir"), relations)
         self.assertEqual(self.made(), document)
-        image = sbom.of_image("image", "0.2.0", self.folder / "root", "bookworm", EPOCH)
+        image = sbom.of_image("image", "0.2.0", self.folder / "root", "bookworm", "amd64", EPOCH)
         self.assertEqual(sbom.problems(image), [])
+
+    def test_what_is_built_for_another_processor_depends_on_packages_of_that_one(self):
+        document = self.made("arm64")
+        self.assertEqual(sbom.problems(document), [])
+        by_id = {package["SPDXID"]: package for package in document["packages"]}
+        [needed] = [by_id[one["relatedSpdxElement"]] for one in document["relationships"] if one["relationshipType"] == "DEPENDS_ON"]
+        self.assertEqual(needed["externalRefs"][0]["referenceLocator"],
+                         "pkg:deb/debian/libssl3@3.0.17-1~deb12u3?arch=arm64&distro=bookworm")
 
     def test_what_is_wrong_is_told(self):
         document = self.made()

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -109,6 +110,10 @@ TEST(NumbersTest, ParsingLeavesErrnoAlone) {
   EXPECT_EQ(errno, 42);
 }
 
+// A long double is as wide as the processor has it: 64 bits of precision on x86-64, 113 on ARM64,
+// where redis-server has them, too.
+constexpr bool kHas113Bits = std::numeric_limits<long double>::digits == 113;
+
 // What INCRBYFLOAT said on a missing key; empty if it is no float.
 const std::map<std::string, std::string> kIncrements = {
     {"0.1", "0.1"},
@@ -128,7 +133,8 @@ const std::map<std::string, std::string> kIncrements = {
     {"5.", "5"},
     {"+5", "5"},
     {"3.0", "3"},
-    {"123456789012345678901234567890", "123456789012345678899921813504"},
+    {"123456789012345678901234567890",
+     kHas113Bits ? "123456789012345678901234567890" : "123456789012345678899921813504"},
     {"-0.0", "0"},
     {"-1e-30", "0"},
     {"3.14", "3.14"},
@@ -153,7 +159,8 @@ TEST(NumbersTest, LongDoublesAsIncrements) {
   EXPECT_EQ(parse_long_double("Infinity"), HUGE_VALL);
   EXPECT_EQ(format_long_double_human(HUGE_VALL), "inf");
   EXPECT_EQ(format_long_double_human(-HUGE_VALL), "-inf");
-  EXPECT_EQ(format_long_double_human(*parse_long_double("1e4000")).size(), 4000u);
+  EXPECT_EQ(format_long_double_human(*parse_long_double("1e4000")).size(),
+            kHas113Bits ? 4001u : 4000u);
   EXPECT_EQ(format_long_double_human(std::numeric_limits<long double>::lowest()).size(), 4934u);
 }
 

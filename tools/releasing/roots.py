@@ -5,10 +5,12 @@ root is, so that the paths that a compiler writes down are the same in each buil
 import shutil
 from pathlib import Path
 
-from .steps import LeftOut, NotBuilt, run
+from .steps import NotBuilt, run
 
 TOOLS = Path(__file__).resolve().parents[1]
 DEBIAN = {"bookworm": "12", "trixie": "13"}
+NATIVE = "amd64"
+ARCHITECTURES = (NATIVE, "arm64")
 TREE = "/srv/weir"
 
 
@@ -22,6 +24,8 @@ class Roots:
 
     def base(self, system):
         """A bare system, which nobody changes."""
+        if system not in DEBIAN:
+            raise NotBuilt(f"no such system is known as {system}")
         base = self.folder / system
         if not base.exists():
             run(TOOLS / "prove-clean-root", "--system", system, "--base", base, self.checkout, "base")
@@ -34,9 +38,9 @@ class Roots:
         run("cp", "-a", self.base(system), root)
         return root
 
-    def builder(self, system, clone):
-        """A system to build in, with a fresh clone. What it installs and the compiler's cache stay in it."""
-        root = self.folder / f"{system}-build"
+    def builder(self, system, architecture, clone):
+        """A system to build in for a processor, with a fresh clone. What it installs and the compiler's cache stay in it."""
+        root = self.folder / f"{system}-{architecture}-build"
         if not root.exists():
             run("cp", "-a", self.base(system), root)
         tree = root / TREE.lstrip("/")
@@ -49,10 +53,3 @@ def in_root(root, *words, directory="/", environment=None):
     """Runs a program inside a root, as root, and answers what it printed."""
     settings = [word for name, value in (environment or {}).items() for word in ("--env", f"{name}={value}")]
     return run(TOOLS / "prove/in-root", "--dir", directory, *settings, root, *words)
-
-
-def need_system(system, architecture):
-    if system not in DEBIAN:
-        raise NotBuilt(f"no such system is known as {system}")
-    if architecture != "amd64":
-        raise LeftOut("it needs a root of that processor, by qemu or on a machine of its own, and none is made here")

@@ -29,10 +29,12 @@ def paragraphs(text):
         yield dict(re.findall(r"(?m)^([\w-]+): *(.*)$", paragraph))
 
 
-def installed(root):
-    """dpkg's fields of what is installed in a root, by name."""
+def installed(root, architecture):
+    """dpkg's fields of what is installed in a root, by name, or by name:processor for another one."""
     text = (Path(root) / "var/lib/dpkg/status").read_text(encoding="utf-8")
-    return {fields["Package"]: fields for fields in paragraphs(text) if fields.get("Status", "").endswith(" installed")}
+    found = [fields for fields in paragraphs(text) if fields.get("Status", "").endswith(" installed")]
+    return {fields["Package"] + ("" if fields["Architecture"] in ("all", architecture) else f":{fields['Architecture']}"): fields
+            for fields in found}
 
 
 def names_in(depends):
@@ -49,10 +51,11 @@ def package(name, version, licence=UNKNOWN, **more):
             "licenseConcluded": licence, "licenseDeclared": licence, "copyrightText": UNKNOWN, **more}
 
 
-def of_debian(fields, system):
-    name, version = fields["Package"], fields["Version"]
-    source = fields.get("Source", name).split()[0]
-    locator = f"pkg:deb/debian/{name}@{quote(version, safe='')}?arch={fields['Architecture']}&distro={system}"
+def of_debian(name, fields, system):
+    """Of one that is installed, by the name that installed() gives it."""
+    version = fields["Version"]
+    source = fields.get("Source", fields["Package"]).split()[0]
+    locator = f"pkg:deb/debian/{fields['Package']}@{quote(version, safe='')}?arch={fields['Architecture']}&distro={system}"
     return package(name, version, sourceInfo=f"built from Debian's source package {source}", externalRefs=[
         {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}])
 
@@ -85,18 +88,18 @@ def product(name, version, file=None):
     return package(name, version, "Apache-2.0", **more)
 
 
-def of_package(file, depends, version, root, system, epoch):
+def of_package(file, depends, version, root, system, architecture, epoch):
     """What a .deb depends on, what is compiled into it, and all that was installed where it was built."""
-    there = installed(root)
-    needed = [of_debian(there[name], system) for name in names_in(depends) if name in there]
-    environment = [of_debian(fields, system) for fields in there.values()]
+    there = installed(root, architecture)
+    needed = [of_debian(name, there[name], system) for name in names_in(depends) if name in there]
+    environment = [of_debian(name, fields, system) for name, fields in there.items()]
     inside = [one for one in environment if COMPILED_IN.fullmatch(one["name"])]
     return document(Path(file).name, epoch, product("weir", version, file),
                     [("DEPENDS_ON", needed), ("STATIC_LINK", inside), ("BUILD_DEPENDENCY_OF", environment)])
 
 
-def of_image(name, version, root, system, epoch):
-    held = [of_debian(fields, system) for fields in installed(root).values()]
+def of_image(name, version, root, system, architecture, epoch):
+    held = [of_debian(package, fields, system) for package, fields in installed(root, architecture).items()]
     return document(name, epoch, product("weir", version), [("CONTAINS", held)])
 
 

@@ -5,6 +5,7 @@ import {setLimiting, titleOf} from "./actions.js";
 import {bytes, count, duration, instant, percent, text} from "./format.js";
 import * as history from "./history.js";
 import * as policies from "./policies.js";
+import * as rights from "./rights.js";
 
 // What is called a storm: so many denials a second, and such a share of all verdicts.
 const STORM_RATE = 10, STORM_SHARE = 0.5;
@@ -51,6 +52,13 @@ export const questions = () => {
   return {policy, asked};
 };
 
+// What the buttons of banners would run.
+export const wanted = () => {
+  if (!loggedIn()) return [];
+  const leader = storms() ? leadingPolicy() : null;
+  return [rights.SET_LIMITING, ...leader === null ? [] : [rights.setPolicy(leader.name)]];
+};
+
 export function answered(policy, [top, changes, is]) {
   const row = Array.isArray(top) ? top[0] : undefined;
   seen = {policy, key: row === undefined ? null : {name: row[0], times: row[1]},
@@ -72,11 +80,13 @@ function storm(login, open) {
     actions.push(button("Log in to act", login));
   } else {
     const is = seen.policy === leader?.name ? seen.now : null;
+    const change = rights.setPolicy(leader?.name ?? "");
     if (is !== null && seen.before !== null)
-      actions.push(button(`Former version of ${leader.name}`, () => policies.open(leader.name, text(seen.before))));
+      actions.push(rights.button(change, `Former version of ${leader.name}`, () => policies.open(leader.name, text(seen.before))));
     if (is !== null)
-      actions.push(button(`${leader.name} in shadow`, () => policies.open(leader.name, policies.inShadow(seen.now))));
-    actions.push(button(titleOf("shadow"), () => setLimiting("shadow")));
+      actions.push(rights.button(change, `${leader.name} in shadow`, () => policies.open(leader.name, policies.inShadow(seen.now))));
+    actions.push(rights.button(rights.SET_LIMITING, titleOf("shadow"), () => setLimiting("shadow")),
+      rights.lacking(...is === null ? [] : [change], rights.SET_LIMITING));
   }
   return {kind: "storm", mood: "bad", title: "Denial storm:", words: said.join(" "), actions};
 }
@@ -94,7 +104,8 @@ function store(unready) {
 function limitingBanner(login) {
   const what = limiting() === "off" ? "every request is allowed, no limit is looked at and nothing is charged" : "limits decide and count, and deny nobody";
   return {kind: "limiting", mood: "warn", title: `Nothing is limited (limiting ${limiting()}):`, words: `${what}.`,
-    actions: [loggedIn() ? button(titleOf("on"), () => setLimiting("on")) : button("Log in to act", login)]};
+    actions: loggedIn() ? [rights.button(rights.SET_LIMITING, titleOf("on"), () => setLimiting("on")), rights.lacking(rights.SET_LIMITING)]
+      : [button("Log in to act", login)]};
 }
 
 function certificate(end) {

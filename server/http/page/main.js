@@ -9,6 +9,7 @@ import {bytes, count, duration, instant, percent, text} from "./format.js";
 import * as history from "./history.js";
 import * as key from "./key.js";
 import * as policies from "./policies.js";
+import * as rights from "./rights.js";
 import * as shard from "./shard.js";
 
 const EVERY_MS = 2000;
@@ -88,7 +89,7 @@ function drawStorage() {
     ["times that RocksDB held writing up", count(now("weir_write_stalls_total"))],
     ["read from disk a second", count(history.rate("weir_cold_reads_total"))],
     ["evicted a second", count(history.rate("weir_evicted_entries_total"))],
-    ["clock ahead by", duration(now("weir_clock_lead_seconds"))]]));
+    ["clock ahead by", follows() ? "the primary's" : duration(now("weir_clock_lead_seconds"))]]));
 }
 
 function drawClients() {
@@ -120,9 +121,11 @@ function drawClientList(reply) {
   return update("client-list", table(["address", "user", "library", {number: "silent for"}, "command"], rows, "Nobody beside this page and scrapers."));
 }
 
+// Whether this is a standby of a shard.
+const follows = () => now("weir_shard_serves") === 0;
+
 function drawTop(reply) {
-  const follows = now("weir_shard_serves") === 0;
-  if (reply.error) return update("top", h("p", {class: "soft"}, follows ? "The primary of the shard counts; this is a standby." : reply.error));
+  if (reply.error) return update("top", h("p", {class: "soft"}, follows() ? "The primary of the shard counts; this is a standby." : reply.error));
   const fresh = !(now("weir_verdicts_total") > 0);
   const none = fresh ? "Nothing was counted yet. redis-cli RL.TAKE user:42 100/1m takes a first permit." : "Nothing was counted in that time.";
   const rows = reply.map(([name, times]) => [
@@ -144,6 +147,8 @@ async function drawQuestions() {
   const storm = causes.storms() ? causes.questions() : {policy: null, asked: []};
   const commands = [["SELECT", database()], ["RL.TOP", $("top-by").value, $("top-window").value, "COUNT", "10"],
     ["SLOWLOG", "GET", "10"], ...storm.asked];
+  const wanted = causes.wanted();
+  commands.push(...rights.questions(wanted));
   const member = Number.isFinite(now("weir_shard_serves"));
   if (member) commands.push(["WEIR", "STATUS"]);
   if (few) commands.push(["CLIENT", "LIST"]);
@@ -151,17 +156,18 @@ async function drawQuestions() {
     const [selected, top, slow, ...rest] = await ask(commands);
     const told = rest.splice(0, storm.asked.length);
     causes.answered(storm.policy, selected.error ? [] : told);
+    rights.answered(wanted, rest.splice(0, wanted.length));
     shard.answered(member ? rest.shift() : null);
     drawTop(selected.error ? selected : top);
     drawSlowLog(slow);
     drawClientList(rest[0]);
-    await policies.draw(true);
+    await policies.draw(true, follows());
   } catch (error) {
     const said = error.status === 401 ? "Log in to see keys and clients." : error.message;
     causes.answered(null, []);
     shard.answered(null);
     for (const id of ["top", "slowlog", "client-list"]) update(id, h("p", {class: "soft"}, said));
-    await policies.draw(false);
+    await policies.draw(false, follows());
   }
 }
 
@@ -232,6 +238,7 @@ function changed(who) {
   $("who").textContent = who;
   $("login-open").hidden = loggedIn();
   $("logout").hidden = !loggedIn();
+  rights.forget();
   policies.refreshSoon();
   drawQuestions();
 }

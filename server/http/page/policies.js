@@ -4,6 +4,7 @@ import {$, h, name as broken, show, table, update} from "./dom.js";
 import {ask, loggedIn} from "./api.js";
 import {count, instant, text} from "./format.js";
 import {latest, rate} from "./history.js";
+import * as rights from "./rights.js";
 
 const SHOWN_MAX = 40;
 const REFRESH_MS = 30000;
@@ -38,10 +39,18 @@ const rateOf = (name, outcome) => {
   return {number: h("span", {class: outcome === "denied" && value > 0 ? "bad" : ""}, count(value || 0))};
 };
 
-export async function draw(mayAsk) {
+// Why the table is empty. `follows`: this is a standby.
+const nothing = (follows) => {
+  if (follows) return "A standby decides nothing and shows no policies: its shard's are on the page of the primary.";
+  if (names === null) return loggedIn() ? "No policy has been asked yet, and this user may not list them." : "No policy has been asked yet; log in to see all.";
+  return names.length === 0 ? "There is no policy yet. RL.POLICY SET makes one, as does the button above for who has logged in."
+    : "There is no such policy.";
+};
+
+export async function draw(mayAsk, follows) {
   if (mayAsk && Date.now() - refreshedAt > REFRESH_MS) await load().catch(() => { names = null; });
   if (!mayAsk) names = null;
-  $("policy-new").hidden = !loggedIn();
+  $("policy-new").hidden = !loggedIn() || follows;
   const listed = names === null ? counted() : shown();
   const rows = listed.map((name) => [
     names === null ? broken(text(name)) : h("button", {class: "link", type: "button", click: () => open(name)}, broken(text(name))),
@@ -49,9 +58,7 @@ export async function draw(mayAsk) {
     rateOf(name, "allowed"), rateOf(name, "denied"), rateOf(name, "shadow_denied")]);
   const all = names === null ? rows.length : names.filter(named).length;
   update("policies", table(["name", "limits", {number: "allowed/s"}, {number: "denied/s"}, {number: "in shadow/s"}],
-    rows, names === null ? "No policy has been asked yet, or you may not see them."
-      : names.length === 0 ? "There is no policy yet. RL.POLICY SET makes one, as does the button above for who has logged in."
-      : "There is no such policy."),
+    rows, nothing(follows)),
   all > rows.length ? h("p", {class: "soft"}, `${all - rows.length} more; the filter narrows them.`) : null);
 }
 
@@ -90,21 +97,23 @@ export async function open(name, proposed = null) {
   show("policy-body", h("p", {class: "soft"}, "loading"));
   $("policy").showModal();
   try {
-    const [policy, history, stats] = await ask([["RL.POLICY", "GET", name], ["RL.POLICY", "HISTORY", name],
-      ["RL.POLICY", "STATS", name]]);
+    const wanted = [rights.setPolicy(name), rights.deletePolicy(name)];
+    const [policy, history, stats, ...has] = await ask([["RL.POLICY", "GET", name], ["RL.POLICY", "HISTORY", name],
+      ["RL.POLICY", "STATS", name], ...rights.questions(wanted)]);
+    rights.answered(wanted, has);
     if (policy?.error) throw new Error(policy.error);
     show("policy-body",
       h("p", {}, h("code", {}, policy === null ? "deleted" : written(policy))),
       stats.error ? null : h("p", {class: "soft"}, `Since the start: ${count(stats.granted)} allowed, ${count(stats.denied)} denied, ${count(stats.shadow_denied)} denied in shadow.`),
       h("h3", {}, "History"),
       history.error ? h("p", {class: "bad"}, history.error)
-        : table(["when", "who", "what it was before", "go back"], history.map((each) => [instant(each.time_ms), text(each.user),
+        : h("div", {class: "rows"}, table(["when", "who", "what it was before", "go back"], history.map((each) => [instant(each.time_ms), text(each.user),
           h("code", {}, each.before === null ? "nothing" : text(each.before)),
           loggedIn() && each.before !== null && whole(text(each.before)) !== written(policy)
-            ? h("button", {type: "button", click: () => propose(text(each.before))}, "Go back to it") : ""]),
-        "It has never been changed."),
+            ? rights.button(wanted[0], "Go back to it", () => propose(text(each.before))) : ""]),
+        "It has never been changed.")),
       ...editor(name, policy));
-    if (proposed !== null) propose(proposed);
+    if (proposed !== null && $("policy-words") !== null) propose(proposed);
   } catch (error) {
     show("policy-body", h("p", {class: "bad"}, error.message));
   }
@@ -132,23 +141,29 @@ function editor(name, before) {
   field.value = written(before);
   const outcome = h("div", {id: "policy-outcome", role: "status"});
   const named = () => (typeof name === "function" ? name() : name);
-  const review = () => {
+  const review = async () => {
+    const wanted = rights.setPolicy(named());
+    // A new name is known now, and who may set some names may not set all.
+    if (before === null) rights.answered([wanted], await ask(rights.questions([wanted])).catch(() => [1]));
     const change = difference(words(written(before)), words(field.value));
-    const apply = h("button", {id: "policy-apply", class: "primary", type: "button",
-      click: () => perform(named(), before, ["SET", named(), ...words(field.value)], outcome)}, "Apply");
+    const apply = [rights.button(wanted, "Apply", () => perform(named(), before, ["SET", named(), ...words(field.value)], outcome),
+      {id: "policy-apply", class: "primary"}), " ", rights.lacking(wanted)].filter((each) => each !== null);
     outcome.replaceChildren(
       h("div", {class: "diff", id: "policy-diff"}, change.map(([kind, word]) =>
         h(kind === "same" ? "span" : kind, {}, `${{same: " ", ins: "+", del: "-"}[kind]} ${word}\n`))),
-      change.every(([kind]) => kind === "same") ? "Nothing would change." : apply);
+      ...change.every(([kind]) => kind === "same") ? ["Nothing would change."] : apply);
   };
   const remove = () => outcome.replaceChildren(
     h("div", {class: "diff", id: "policy-diff"}, h("del", {}, `- ${text(named())} ${written(before)}`)),
     h("p", {}, "Requests that name it will be errors, and its overrides are deleted."),
     h("button", {id: "policy-apply", class: "danger", type: "button",
       click: () => perform(named(), before, ["DEL", named()], outcome)}, "Delete it"));
+  const is = before === null ? [] : [rights.setPolicy(named()), rights.deletePolicy(named())];
+  field.readOnly = is.length > 0 && !rights.may(is[0]);
   return [h("h3", {}, before === null ? "Limits" : "Change"), field,
-    h("menu", {}, before === null ? null : h("button", {class: "danger", type: "button", click: remove}, "Delete"),
-      h("button", {id: "policy-review", type: "button", click: review}, "Review")), outcome];
+    h("menu", {}, rights.lacking(...is), before === null ? null : rights.button(is[1], "Delete", remove, {class: "danger"}),
+      before === null ? h("button", {id: "policy-review", type: "button", click: review}, "Review")
+        : rights.button(is[0], "Review", review, {id: "policy-review"})), outcome];
 }
 
 // Somebody else may have changed it since it was shown; then nothing is done.

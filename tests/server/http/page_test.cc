@@ -166,6 +166,25 @@ TEST_F(HttpPage, LimitingAloneIsConfiguredByWhoMay) {
   EXPECT_EQ(one_.server->limiters().limiting, Limiting::kShadow);
 }
 
+TEST_F(HttpPage, SaysBeforehandWhatAUserMay) {
+  call({"ACL", "SETUSER", "ops", "on", ">p", "+@all", "-config", "~*", "resetpolicies",
+        "policy~app-*"});
+  const std::string questions =
+      R"({"commands": [["MAY", "RL.POLICY", "SET", "app-1", "5/1m"], ["MAY", "RL.POLICY", "DEL", "api"],)"
+      R"( ["MAY", "CONFIG", "SET", "limiting", "on"], ["MAY", "RL.POLICY", "SET"], ["RL.POLICY", "LIST"]]})";
+  EXPECT_THAT(ask(questions, kLogin), HasSubstr(R"({"replies":[1,0,0,0,[]]})"))
+      << "and nothing ran";
+  call({"ACL", "SETUSER", "ops", "+config|set"});
+  EXPECT_THAT(ask(questions, kLogin), HasSubstr(R"({"replies":[1,0,1,0,[]]})"));
+  EXPECT_THAT(ask(questions), HasSubstr(R"({"replies":[1,1,1,0,[]]})")) << "of the user default";
+  for (const std::string_view other :
+       {R"("MAY")", R"("MAY", "SET", "a", "1")", R"("MAY", "MAY")"}) {
+    EXPECT_THAT(ask(R"({"commands": [[)" + std::string(other) + "]]}", kLogin),
+                StartsWith("HTTP/1.1 400 "))
+        << other;
+  }
+}
+
 TEST_F(HttpPage, UnauthenticatedClientsSeeNoKeys) {
   call({"CONFIG", "SET", "requirepass", "secret"});
   const std::string look = R"({"commands": [["RL.TOP", "DENIED"]]})";
