@@ -380,10 +380,12 @@ int Daemon::drain() {
   listener_.close();
   handshakes_.clear();
   leave_shard();
+  exporter_.collect_last();
   const storage::Status status = server_.close();
   server_.end_turn();
   flush_touched();
   abandon_connections();
+  exporter_.finish();
   if (!status.ok()) {
     log_error("stopped, but the last changes may be lost: {}", status.message());
     return 1;

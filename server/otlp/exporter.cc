@@ -53,7 +53,8 @@ void Exporter::name_instance() {
 
 void Exporter::tick() {
   const int64_t now_ns = server_.clock().steady_ns();
-  if (metrics_.sender && is_due(&metrics_, now_ns)) send_metrics();
+  if (metrics_.sender && is_due(&metrics_, now_ns))
+    metrics_.sender->send(now_ns, collected_metrics());
   if (spans_.sender && is_due(&spans_, now_ns)) send_spans();
 }
 
@@ -85,23 +86,54 @@ void Exporter::note(Stream* stream, const Result<void, std::string>& outcome) {
                 outcome.error());
 }
 
-void Exporter::send_metrics() {
+Exporter::Make Exporter::collected_metrics() {
   const Period period{.begin_ns = server_.report().started_wall_ns,
                       .now_ns = server_.clock().wall_ns()};
   auto metrics = std::make_shared<const CollectedMetrics>(collect_metrics(server_));
-  metrics_.sender->send(server_.clock().steady_ns(), [metrics = std::move(metrics), period, this] {
+  return [metrics = std::move(metrics), period, this] {
     return metrics_message(*metrics, settings_.resource, period);
-  });
+  };
+}
+
+Exporter::Make Exporter::collected_spans(size_t* count) {
+  auto spans = std::make_shared<const std::vector<Span>>(server_.report().spans.take());
+  *count = spans->size();
+  return [spans = std::move(spans), random = Random(random_.next()), this]() mutable {
+    return spans_message(*spans, settings_.resource, &random);
+  };
 }
 
 void Exporter::send_spans() {
   if (server_.report().spans.empty()) return;
-  auto spans = std::make_shared<const std::vector<Span>>(server_.report().spans.take());
-  spans_.spans_on_way = spans->size();
-  spans_.sender->send(server_.clock().steady_ns(),
-                      [spans = std::move(spans), random = Random(random_.next()), this]() mutable {
-                        return spans_message(*spans, settings_.resource, &random);
-                      });
+  const Make make = collected_spans(&spans_.spans_on_way);
+  spans_.sender->send(server_.clock().steady_ns(), make);
+}
+
+void Exporter::collect_last() {
+  if (metrics_.sender) metrics_.last = collected_metrics();
+  if (spans_.sender && !server_.report().spans.empty())
+    spans_.last = collected_spans(&spans_.last_spans);
+}
+
+void Exporter::finish() {
+  constexpr int64_t kStepNs = 5 * kNsPerMs;
+  const int64_t end_ns = server_.clock().steady_ns() + kLastNs;
+  while (!send_last() && server_.clock().steady_ns() < end_ns) server_.clock().sleep_ns(kStepNs);
+}
+
+bool Exporter::send_last() {
+  const int64_t now_ns = server_.clock().steady_ns();
+  bool is_done = true;
+  for (Stream* const stream : {&metrics_, &spans_}) {
+    if (!stream->sender) continue;
+    if (const auto outcome = stream->sender->take_outcome(now_ns)) note(stream, *outcome);
+    if (!stream->sender->busy() && stream->last) {
+      stream->spans_on_way = std::exchange(stream->last_spans, 0);
+      stream->sender->send(now_ns, std::exchange(stream->last, {}));
+    }
+    if (stream->sender->busy()) is_done = false;
+  }
+  return is_done;
 }
 
 }  // namespace weir::server::otlp

@@ -15,15 +15,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "base/time_units.h"
 #include "server/core/run/server.h"
 #include "server/os/random.h"
 #include "server/otlp/sender.h"
 #include "server/otlp/settings.h"
 
 namespace weir::server::otlp {
+
+inline constexpr int64_t kLastNs = kNsPerS;
 
 class Exporter {
  public:
@@ -34,7 +38,15 @@ class Exporter {
   // Sends what is due and notes what has become of what was sent. Call it some times a second.
   void tick();
 
+  // Collects what there is, for the end of the process; the server may be closed afterwards.
+  void collect_last();
+  // Sends that, after what is on its way, and waits until it is known what has become of it, for
+  // kLastNs at most. REQUIRES: tick() is called no more.
+  void finish();
+
  private:
+  using Make = std::function<std::string()>;
+
   // One of the two kinds.
   struct Stream {
     std::unique_ptr<Sender> sender;  // null: the kind is not sent
@@ -43,12 +55,16 @@ class Exporter {
     ExportState* state = nullptr;
     std::string_view what;    // they are
     size_t spans_on_way = 0;  // in the request that is being made
+    Make last = {};           // makes what collect_last() has found
+    size_t last_spans = 0;    // in it
   };
 
   bool is_due(Stream* stream, int64_t now_ns);
   void note(Stream* stream, const Result<void, std::string>& outcome);
-  void send_metrics();
+  Make collected_metrics();
+  Make collected_spans(size_t* count);
   void send_spans();
+  bool send_last();  // true: all is done
   void name_instance();
 
   Server& server_;

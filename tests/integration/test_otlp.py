@@ -243,6 +243,19 @@ class Otlp(harness.ServerTest):
             self.assertLess(span.start_time_unix_nano, span.end_time_unix_nano)
             self.assertLess(span.end_time_unix_nano, time.time_ns() + 10**9)
 
+    def test_what_there_is_at_the_end_is_sent(self):
+        there = self.collector()
+        self.set(OTEL_METRIC_EXPORT_INTERVAL="600000", OTEL_BSP_SCHEDULE_DELAY="600000")
+        server = self.weir()
+        server.call("RL.TAKE", "k", "5/1m", *TRACED)
+        self.assertEqual(there.posts, [])
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(sorted(path for path, _, _ in there.posts), ["/v1/metrics", "/v1/traces"])
+        there.holds.set()  # it takes the last ones and answers nothing
+        server = self.weir()
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(len(there.bodies("/v1/metrics")), 2)
+
     def test_one_of_the_two_may_be_left_out(self):
         there = self.collector()
         self.set(OTEL_TRACES_EXPORTER="none")
