@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "base/encoded_bytes.h"
 #include "resp/numbers.h"
-#include "server/otlp/ids.h"
 
 namespace weir::server::otlp {
 namespace {
@@ -48,8 +48,8 @@ std::string exemplar_message(const Exemplar& exemplar) {
   ProtobufWriter out;
   out.fixed64(2, static_cast<uint64_t>(exemplar.unix_ms * kNsPerMs));
   out.real(3, static_cast<double>(exemplar.duration_ns) / 1e9);
-  out.bytes(4, bytes_of_hex(exemplar.span_id));
-  out.bytes(5, bytes_of_hex(exemplar.trace_id));
+  out.bytes(4, bytes_of_hex(exemplar.span_id).value_or(""));
+  out.bytes(5, bytes_of_hex(exemplar.trace_id).value_or(""));
   return out.message();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/encoded_bytes.h"
 
 namespace weir::server::otlp {
 namespace {
@@ -16,24 +17,8 @@ constexpr int64_t kIntervalLeastMs = 100;
 constexpr int64_t kDurationMostMs = 24LL * 60 * 60 * 1000;
 constexpr std::string_view kServiceName = "service.name";
 
-// Text that is percent-encoded, as W3C Baggage has values. Nothing, if it is not well-formed.
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = hex_value(text[i + 1]), low = hex_value(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out.push_back(static_cast<char>(high << 4 | low));
-    i += 2;
-  }
-  return out;
-}
-
-// name=value,name=value with spaces around. Nothing, if it is not well-formed.
+// name=value,name=value with spaces around, percent-encoded as W3C Baggage has values. Nothing, if
+// it is not well-formed.
 std::optional<Attributes> read_pairs(std::string_view text) {
   Attributes pairs;
   while (!text.empty()) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "server/otlp/ids.h"
+#include "base/encoded_bytes.h"
 
 namespace weir::server::otlp {
 namespace {
@@ -22,9 +22,9 @@ std::string fresh_span_id(Random* random) {
 
 std::string span_message(const Span& span, Random* random) {
   ProtobufWriter out;
-  out.bytes(1, bytes_of_hex(text_of_digits(span.trace_id)));
+  out.bytes(1, bytes_of_hex(text_of_digits(span.trace_id)).value_or(""));
   out.bytes(2, fresh_span_id(random));
-  out.bytes(4, bytes_of_hex(text_of_digits(span.parent_id)));
+  out.bytes(4, bytes_of_hex(text_of_digits(span.parent_id)).value_or(""));
   out.text(5, span.name);
   out.number(6, kServes);
   out.fixed64(7, static_cast<uint64_t>(span.begin_unix_ns));

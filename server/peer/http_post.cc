@@ -10,6 +10,7 @@
 
 #include "base/ascii.h"
 #include "server/os/version.h"
+#include "server/peer/host_port.h"
 #include "server/peer/socket.h"
 
 namespace weir::server {
@@ -17,43 +18,15 @@ namespace {
 
 constexpr std::string_view kUrlForm =
     "an address is written http://host[:port][/path], or https:// for TLS";
-constexpr int kHttpPort = 80, kHttpsPort = 443, kHighestPort = 65535;
+constexpr int kHttpPort = 80, kHttpsPort = 443;
 constexpr size_t kReadBytes = 4096;
 constexpr std::string_view kStatusLine = "HTTP/1.";  // and a digit, a space, the status
 constexpr size_t kStatusAt = kStatusLine.size() + 2;
 constexpr size_t kStatusDigits = 3;
 
-std::string host_and_port(const HttpTarget& target) {
-  const bool is_v6 = target.host.find(':') != std::string::npos;
-  return (is_v6 ? "[" + target.host + "]" : target.host) + ":" + std::to_string(target.port);
-}
-
-bool read_port(std::string_view text, HttpTarget* target) {
-  if (text.empty()) return true;
-  if (text[0] != ':' || text.size() < 2 || !is_digit(text[1])) return false;
-  text.remove_prefix(1);
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), target->port);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() && target->port > 0 &&
-         target->port <= kHighestPort;
-}
-
-bool read_authority(std::string_view text, HttpTarget* target) {
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const size_t end = text.find(']');
-    if (end == text.npos) return false;
-    target->host = text.substr(1, end - 1);
-    port = text.substr(end + 1);
-  } else {
-    const size_t colon = std::min(text.find(':'), text.size());
-    target->host = text.substr(0, colon);
-    port = text.substr(colon);
-  }
-  return !target->host.empty() && read_port(port, target);
-}
-
 std::string request_head(const HttpTarget& target, std::string_view content_type, size_t bytes) {
-  std::string head = "POST " + target.path + " HTTP/1.1\r\nHost: " + host_and_port(target) +
+  std::string head = "POST " + target.path +
+                     " HTTP/1.1\r\nHost: " + host_and_port(target.host, target.port) +
                      "\r\nUser-Agent: weir/" + std::string(weir_version()) +
                      "\r\nContent-Type: " + std::string(content_type) +
                      "\r\nContent-Length: " + std::to_string(bytes) + "\r\nConnection: close\r\n";
@@ -92,7 +65,7 @@ class Exchange {
   // To its end, so that the peer can end in peace, but for what is too long.
   std::string read_all() {
     std::string answer;
-    while (answer.size() < kAnswerBytesMax) {
+    while (answer.size() < kHttpAnswerBytesMax) {
       const size_t held = answer.size();
       answer.resize(held + kReadBytes);
       const long got = tls_ != nullptr ? tls_->receive(answer.data() + held, kReadBytes)
@@ -122,7 +95,7 @@ class Held {
 }  // namespace
 
 std::string HttpTarget::shown() const {
-  return (tls ? "https://" : "http://") + host_and_port(*this) + path;
+  return (tls ? "https://" : "http://") + host_and_port(host, port) + path;
 }
 
 Result<HttpTarget, std::string> parse_http_url(std::string_view text) {
@@ -139,7 +112,7 @@ Result<HttpTarget, std::string> parse_http_url(std::string_view text) {
   const size_t slash = std::min(rest.find_first_of("/?#"), rest.size());
   if (rest.substr(0, slash).find('@') != rest.npos)
     return "an address has no user and no password: " + std::string(kUrlForm);
-  if (!read_authority(rest.substr(0, slash), &target))
+  if (!read_host_and_port(rest.substr(0, slash), &target.host, &target.port))
     return "host and port make no sense: " + std::string(kUrlForm);
   if (slash < rest.size()) {
     if (rest[slash] != '/') return "the path begins with '/': " + std::string(kUrlForm);

@@ -2,7 +2,8 @@
 // counts. It waits. So it never runs on the loop.
 //
 // Each step ends after the target's time-out; whoever wants all of them together to end sooner cuts
-// the connection from another thread (CutOff). No more than kAnswerBytesMax of an answer are read.
+// the connection from another thread (CutOff). No more than kHttpAnswerBytesMax of an answer are
+// read.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace weir::server {
 
-inline constexpr size_t kAnswerBytesMax = 64 << 10;
+inline constexpr size_t kHttpAnswerBytesMax = 64 << 10;
 
 struct HttpTarget {
   bool tls = false;

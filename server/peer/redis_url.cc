@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/encoded_bytes.h"
+#include "server/peer/host_port.h"
 
 namespace weir::server {
 namespace {
 
 constexpr const char* kForm =
     "a source is written redis://[user:password@]host[:port][/db], or rediss:// for TLS";
-constexpr int kPortMax = 65535;
 constexpr int kDatabaseMax = 1 << 30;
 
 std::optional<int> number(std::string_view text, int most) {
@@ -24,23 +25,6 @@ std::optional<int> number(std::string_view text, int most) {
   return value;
 }
 
-std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const std::string_view digits = text.substr(i + 1, 2);
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-    if (digits.size() != 2 || read.ptr != digits.data() + 2) return std::nullopt;
-    out += static_cast<char>(value);
-    i += 2;
-  }
-  return out;
-}
-
 // Takes what follows the last '@': passwords may hold one that nobody has encoded.
 bool take_user(std::string_view* rest, RedisUrl* url) {
   const size_t at = rest->rfind('@');
@@ -49,46 +33,18 @@ bool take_user(std::string_view* rest, RedisUrl* url) {
   *rest = rest->substr(at + 1);
   const size_t colon = both.find(':');
   if (colon == std::string_view::npos) return false;  // a user alone says nothing
-  const auto user = decoded(both.substr(0, colon));
-  const auto password = decoded(both.substr(colon + 1));
+  const auto user = percent_decoded(both.substr(0, colon));
+  const auto password = percent_decoded(both.substr(colon + 1));
   if (!user || !password) return false;
   url->user = *user;
   url->password = *password;
   return true;
 }
 
-bool take_host(std::string_view rest, RedisUrl* url) {
-  std::string_view port;
-  if (rest.starts_with('[')) {
-    const size_t end = rest.find(']');
-    if (end == std::string_view::npos) return false;
-    url->host = rest.substr(1, end - 1);
-    port = rest.substr(end + 1);
-    if (!port.empty() && port[0] != ':') return false;
-    if (port == ":") return false;
-    if (!port.empty()) port.remove_prefix(1);
-  } else {
-    const size_t colon = rest.find(':');
-    url->host = rest.substr(0, colon);
-    if (colon != std::string_view::npos) {
-      port = rest.substr(colon + 1);
-      if (port.empty()) return false;
-    }
-  }
-  if (url->host.empty()) return false;
-  if (port.empty()) return true;
-  const auto value = number(port, kPortMax);
-  if (!value || *value == 0) return false;
-  url->port = *value;
-  return true;
-}
-
 }  // namespace
 
 std::string RedisUrl::shown() const {
-  const bool is_v6 = host.find(':') != std::string::npos;
-  return (tls ? "rediss://" : "redis://") + (is_v6 ? "[" + host + "]" : host) + ":" +
-         std::to_string(port);
+  return (tls ? "rediss://" : "redis://") + host_and_port(host, port);
 }
 
 Result<RedisUrl, std::string> parse_redis_url(std::string_view text) {
@@ -111,7 +67,8 @@ Result<RedisUrl, std::string> parse_redis_url(std::string_view text) {
       url.database = *value;
     }
   }
-  if (!take_host(text, &url)) return std::string("host and port make no sense: ") + kForm;
+  if (!read_host_and_port(text, &url.host, &url.port))
+    return std::string("host and port make no sense: ") + kForm;
   return url;
 }
 

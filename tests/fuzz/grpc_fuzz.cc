@@ -9,7 +9,8 @@
 // Input: two bytes of configuration, then operations. The low three bits of an operation's first
 // byte say what it is, the next two for which client:
 //     0        a call: one byte of the path, one of length, then so many bytes as its message
-//     1        a call of the rate limit service (see any_request())
+//     1        a call of the rate limit service (see any_request()); the high bits say which: 1
+//              reserves, 2 commits
 //     2        bytes of the connection: one byte of length, then so many bytes. What the client has
 //              to send is cut there
 //     3        the turn ends, and the answers are read
@@ -28,13 +29,11 @@
 #include <vector>
 
 #include "resp/numbers.h"
-#include "server/commands/command_lists.h"
-#include "server/core/run/server.h"
 #include "server/http/grpc/conversation.h"
 #include "server/http/grpc/health.h"
+#include "server/http/grpc/reflection.h"
 #include "server/limiter/policy/descriptor_rule_lines.h"
-#include "storage/memory/memory_store.h"
-#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_server.h"
 #include "tests/server/http/grpc/grpc_client.h"
 #include "tests/server/http/grpc/rate_limit_client.h"
 
@@ -42,14 +41,12 @@ namespace {
 
 using namespace weir::server::grpc;
 using weir::fuzz::check;
-using weir::fuzz::FuzzClock;
+using weir::fuzz::ExactCopy;
+using weir::fuzz::FuzzServer;
 using weir::fuzz::Input;
 using weir::server::Config;
-using weir::server::Server;
 using weir::server::Session;
 using weir::server::http::Clients;
-using weir::storage::MemoryDisk;
-using weir::storage::MemoryStore;
 
 constexpr std::string_view kRules =
     "rls d user POLICY user KEY u:{user}\n"
@@ -88,44 +85,31 @@ struct Caller {
 
 class World {
  public:
-  explicit World(Input* input) : input_(*input), config_(config_from(input)) {
-    disk_->deferred = (input->byte() & 1) != 0;
-    disk_->steady_ns = [this] { return clock_.steady_ns(); };
-    server_ = std::make_unique<Server>(
-        config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_lists(), weir::server::Seeds());
-    check(server_->open().ok());
+  explicit World(Input* input)
+      : input_(*input),
+        config_(config_from(input)),
+        bits_(input->byte()),
+        server_(config_, (bits_ & 1) != 0) {
     auto rules = weir::server::parse_descriptor_rules(kRules, "", [](auto) { return ""; });
     check(rules.ok());
     server_->limiters().descriptor_rules =
         std::make_shared<const weir::server::DescriptorRules>(std::move(*rules));
     clients_ =
         std::make_unique<Clients>(server_.get(), weir::server::http::of_calls(server_.get()));
-    take({"RL.POLICY", "SET", "user", "FIXED", "3/1h"});
-    take({"RL.POLICY", "SET", "two", "10/1m", "AS", "a", "FIXED", "5/1d"});
-    take({"RL.POLICY", "SET", "shade", "FIXED", "1/1m", "SHADOW"});
-    take({"SET", "text", "1"});
+    server_.run({"RL.POLICY", "SET", "user", "FIXED", "3/1h"});
+    server_.run({"RL.POLICY", "SET", "two", "10/1m", "AS", "a", "FIXED", "5/1d"});
+    server_.run({"RL.POLICY", "SET", "shade", "FIXED", "1/1m", "SHADOW"});
+    server_.run({"SET", "text", "1"});
   }
 
   void run() {
     while (!input_.empty()) operate();
     end_turn();
     for (Caller& caller : all_) leave(&caller);
-    disk_->faults = {};
-    (void)server_->close();
+    (void)server_.close();
   }
 
  private:
-  void take(std::initializer_list<std::string_view> words) {
-    const auto session = server_->connect({});
-    if (!session) return;
-    server_->acl().begin_session(**session);
-    (void)server_->acl().log_in(**session, "default", "secret", "auth");
-    (*session)->submit({words.begin(), words.size()}, [](std::string_view) {});
-    server_->end_turn();
-    server_->disconnect(*session);
-  }
-
   void operate() {
     const uint8_t operation = input_.byte();
     Caller* caller = &all_[operation >> 3 & 3];
@@ -133,7 +117,7 @@ class World {
       case 0:
         return call(caller);
       case 1:
-        return ask(caller);
+        return ask(caller, operation >> 5);
       case 2:
         if (!connect(caller)) return;
         caller->is_broken = true;
@@ -143,11 +127,10 @@ class World {
         return end_turn();
       case 4:
         end_turn();
-        disk_->faults.get = disk_->faults.cursor = 0;  // a failure while recovering ends all
-        server_->tick();
+        server_.tick();
         return clients_->end_overdue();
       case 5:
-        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+        return server_.clock().pass(int64_t{1} << (input_.byte() & 63) % 47);
       case 6:
         return misfortune(caller, input_.byte());
       default:
@@ -169,15 +152,27 @@ class World {
   void call(Caller* caller) {
     if (!connect(caller)) return;
     constexpr std::string_view kPaths[] = {kShouldRateLimitPath, kHealthCheckPath, "/x",
-                                           kCheckRateLimitPath, kReportPath};
+                                           kCheckRateLimitPath,  kReportPath,      kReservePath,
+                                           kCommitPath,          kReflectionPath};
     const std::string_view path = input_.choose(kPaths);
     const std::string_view message = input_.take(input_.byte());
     (void)caller->client->call(path, message, credentials(), (input_.byte() & 1) == 0);
   }
 
-  void ask(Caller* caller) {
+  void ask(Caller* caller, uint8_t method) {
     if (!connect(caller)) return;
     const std::vector<AskedDescriptor> asked = any_request();
+    if (method == 1) {
+      const std::string request = reserve_bytes("d", asked, input_.byte() % 4, input_.byte());
+      (void)caller->client->call(kReservePath, request, credentials());
+      return;
+    }
+    if (method == 2) {
+      constexpr const char* kIds[] = {"", "2:1", "2:-", "1:1:2", "3:x"};
+      const std::string request = commit_bytes("d", asked, input_.choose(kIds), input_.byte() % 4);
+      (void)caller->client->call(kCommitPath, request, credentials());
+      return;
+    }
     const uint32_t hits = input_.byte() % 4;
     const int32_t stream =
         caller->client->call(kShouldRateLimitPath, request_bytes("d", asked, hits), credentials());
@@ -221,11 +216,9 @@ class World {
     size_t size = std::min(caller->to_send.size(), conversation.receive_bytes_max());
     if (chunks > 0) size = std::min(size, chunks * 16);
     if (size == 0) return;
-    // A copy, so that reading past the end shows.
-    const std::unique_ptr<char[]> copy(new char[size]);
-    caller->to_send.copy(copy.get(), size);
+    const ExactCopy copy(std::string_view(caller->to_send).substr(0, size));
     caller->to_send.erase(0, size);
-    conversation.receive({copy.get(), size});
+    conversation.receive(copy.view());
   }
 
   void end_turn() {
@@ -284,7 +277,7 @@ class World {
   }
 
   void misfortune(Caller* caller, uint8_t what) {
-    weir::storage::MemoryFaults& faults = disk_->faults;
+    weir::storage::MemoryFaults& faults = server_.faults();
     const uint64_t when = 1 + (what >> 6);
     switch (what & 7) {
       case 0:
@@ -302,22 +295,19 @@ class World {
         faults.get = when;
         return;
       case 5:
-        return take({"CLIENT", "PAUSE", "1000", "ALL"});
+        return server_.run({"CLIENT", "PAUSE", "1000", "ALL"});
       case 6:
         if (caller->session != nullptr) server_->sessions().kill(caller->session);
         return;
       default:
-        while (server_->keys().store_in_use().is_open() &&
-               static_cast<MemoryStore&>(*server_->keys().store_in_use()).step()) {
-        }
+        return server_.step_store();
     }
   }
 
   Input& input_;
-  FuzzClock clock_;
   Config config_;
-  std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
-  std::unique_ptr<Server> server_;
+  uint8_t bits_;
+  FuzzServer server_;
   std::unique_ptr<Clients> clients_;
   std::array<Caller, 4> all_;
 };

@@ -14,7 +14,6 @@
 //     5        time passes: one byte, the exponent of 2 in nanoseconds
 //     6        one byte says what goes wrong (see misfortune())
 //     7        a client goes on with what it has sent before, or requests that were held do
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -23,26 +22,21 @@
 
 #include "base/ascii.h"
 #include "resp/numbers.h"
-#include "server/commands/command_lists.h"
-#include "server/core/run/server.h"
 #include "server/http/conversation.h"
 #include "server/http/format/json.h"
-#include "storage/memory/memory_store.h"
-#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_server.h"
 
 namespace {
 
 using weir::fuzz::check;
-using weir::fuzz::FuzzClock;
+using weir::fuzz::ExactCopy;
+using weir::fuzz::FuzzServer;
 using weir::fuzz::Input;
 using weir::server::Config;
-using weir::server::Server;
 using weir::server::Session;
 using weir::server::http::Clients;
 using weir::server::http::Conversation;
 using weir::server::http::ListenerKind;
-using weir::storage::MemoryDisk;
-using weir::storage::MemoryStore;
 
 // The OpenAPI document is the deepest, and has the most members.
 constexpr weir::server::http::JsonBounds kAnswerBounds = {.depth_max = 32, .members_max = 1000};
@@ -70,41 +64,26 @@ struct Client {
 
 class World {
  public:
-  explicit World(Input* input) : input_(*input), config_(config_from(input)) {
-    const uint8_t byte = input->byte();
-    disk_->deferred = (byte & 1) != 0;
-    if (byte & 2) listener_ = ListenerKind::kMetrics;
-    disk_->steady_ns = [this] { return clock_.steady_ns(); };
-    server_ = std::make_unique<Server>(
-        config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_lists(), weir::server::Seeds());
-    check(server_->open().ok());
+  explicit World(Input* input)
+      : input_(*input),
+        config_(config_from(input)),
+        bits_(input->byte()),
+        server_(config_, (bits_ & 1) != 0) {
+    if (bits_ & 2) listener_ = ListenerKind::kMetrics;
     clients_ =
         std::make_unique<Clients>(server_.get(), weir::server::http::of_requests(server_.get()));
-    take({"RL.POLICY", "SET", "free", "FIXED", "3/1h", "AS", "a", "CONCURRENCY", "2"});
-    take({"SET", "text", "1"});
+    server_.run({"RL.POLICY", "SET", "free", "FIXED", "3/1h", "AS", "a", "CONCURRENCY", "2"});
+    server_.run({"SET", "text", "1"});
   }
 
   void run() {
     while (!input_.empty()) operate();
     end_turn();
     for (Client& client : all_) leave(&client);
-    disk_->faults = {};
-    (void)server_->close();
+    (void)server_.close();
   }
 
  private:
-  void take(std::initializer_list<std::string_view> words) {
-    const auto session = server_->connect({});
-    if (!session) return;
-    server_->acl().begin_session(**session);
-    (void)server_->acl().log_in(**session, "default", "secret", "auth");
-    (*session)->submit({words.begin(), words.size()}, [](std::string_view) {});
-    (*session)->resume(1);
-    server_->end_turn();
-    server_->disconnect(*session);
-  }
-
   void operate() {
     const uint8_t operation = input_.byte();
     Client* client = &all_[operation >> 3 & 3];
@@ -112,19 +91,16 @@ class World {
       case 0:
       case 1:
         return send(client, input_.take(input_.byte()));
-      case 2: {
-        const size_t low = input_.byte();
-        return send(client, input_.take(low | static_cast<size_t>(input_.byte()) << 8));
-      }
+      case 2:
+        return send(client, take_long(&input_));
       case 3:
         return end_turn();
       case 4:
         end_turn();
-        disk_->faults.get = disk_->faults.cursor = 0;  // a failure while recovering ends all
-        server_->tick();
+        server_.tick();
         return clients_->end_overdue();
       case 5:
-        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+        return server_.clock().pass(int64_t{1} << (input_.byte() & 63) % 47);
       case 6:
         return misfortune(client, input_.byte());
       default:
@@ -149,10 +125,7 @@ class World {
         !client->conversation->takes_more())
       return;
     bytes = bytes.substr(0, client->conversation->receive_bytes_max());
-    // A copy, so that reading past the end shows.
-    const std::unique_ptr<char[]> copy(new char[bytes.size()]);
-    bytes.copy(copy.get(), bytes.size());
-    client->conversation->receive({copy.get(), bytes.size()});
+    client->conversation->receive(ExactCopy(bytes).view());
   }
 
   void end_turn() {
@@ -205,7 +178,7 @@ class World {
   }
 
   void misfortune(Client* client, uint8_t what) {
-    weir::storage::MemoryFaults& faults = disk_->faults;
+    weir::storage::MemoryFaults& faults = server_.faults();
     const uint64_t when = 1 + (what >> 6);
     switch (what & 7) {
       case 0:
@@ -223,22 +196,19 @@ class World {
         faults.get = when;
         return;
       case 5:
-        return take({"CLIENT", "PAUSE", "1000", "ALL"});
+        return server_.run({"CLIENT", "PAUSE", "1000", "ALL"});
       case 6:
         if (client->session != nullptr) server_->sessions().kill(client->session);
         return;
       default:
-        while (server_->keys().store_in_use().is_open() &&
-               static_cast<MemoryStore&>(*server_->keys().store_in_use()).step()) {
-        }
+        return server_.step_store();
     }
   }
 
   Input& input_;
-  FuzzClock clock_;
   Config config_;
-  std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
-  std::unique_ptr<Server> server_;
+  uint8_t bits_;
+  FuzzServer server_;
   std::unique_ptr<Clients> clients_;
   ListenerKind listener_ = ListenerKind::kRequests;
   std::array<Client, 4> all_;

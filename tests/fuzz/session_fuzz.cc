@@ -14,32 +14,24 @@
 //     7        the session's kept requests go on
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/time_units.h"
 #include "resp/value.h"
-#include "server/commands/command_lists.h"
-#include "server/core/run/server.h"
-#include "server/os/log.h"
-#include "storage/memory/memory_store.h"
-#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_server.h"
 
 namespace {
 
 using weir::kNsPerS;
 using weir::fuzz::check;
-using weir::fuzz::FuzzClock;
+using weir::fuzz::ExactCopy;
+using weir::fuzz::FuzzServer;
 using weir::fuzz::Input;
 using weir::server::Config;
-using weir::server::Server;
 using weir::server::Session;
-using weir::storage::MemoryDisk;
-using weir::storage::MemoryStore;
 
 constexpr size_t kSessions = 4;
 
@@ -86,11 +78,11 @@ struct Client {
 
 class World {
  public:
-  explicit World(Input* input) : input_(*input), config_(config_from(input)) {
-    disk_->deferred = (input->byte() & 1) != 0;
-    disk_->steady_ns = [this] { return clock_.steady_ns(); };
-    start();
-  }
+  explicit World(Input* input)
+      : input_(*input),
+        config_(config_from(input)),
+        bits_(input->byte()),
+        server_(config_, (bits_ & 1) != 0) {}
 
   void run() {
     while (!input_.empty() && !server_->shutdown.requested) {
@@ -98,16 +90,12 @@ class World {
       bound(&server_->config());
     }
     end_turn();
-    disk_->faults = {};
-    check(server_->close().ok() || server_->keys().store_in_use().failed());
+    check(server_.close().ok() || server_->keys().store_in_use().failed());
   }
 
  private:
-  void start() {
-    server_ = std::make_unique<Server>(
-        config_, &clock_, [this] { return std::make_unique<MemoryStore>(disk_); },
-        weir::server::command_lists(), weir::server::Seeds());
-    check(server_->open().ok());
+  void start_on(std::shared_ptr<weir::storage::MemoryDisk> disk) {
+    server_.start_on(std::move(disk));
     clients_ = {};
   }
 
@@ -118,19 +106,15 @@ class World {
       case 0:
       case 1:
         return send(client, input_.take(input_.byte()));
-      case 2: {
-        const size_t low = input_.byte();
-        return send(client, input_.take(low | static_cast<size_t>(input_.byte()) << 8));
-      }
+      case 2:
+        return send(client, take_long(&input_));
       case 3:
         return end_turn();
       case 4:
         end_turn();
-        disk_->faults.get = disk_->faults.cursor =
-            0;  // a failure while recovering ends the process
-        return server_->tick();
+        return server_.tick();
       case 5:
-        return clock_.pass(int64_t{1} << (input_.byte() & 63) % 47);
+        return server_.clock().pass(int64_t{1} << (input_.byte() & 63) % 47);
       case 6:
         return misfortune(client, input_.byte());
       default:
@@ -145,10 +129,7 @@ class World {
       if (!session) return;
       *client = {.session = *session};
     }
-    // A copy, so that reading past the end shows.
-    const std::unique_ptr<char[]> copy(new char[bytes.size()]);
-    bytes.copy(copy.get(), bytes.size());
-    client->session->receive({copy.get(), bytes.size()}, 100);
+    client->session->receive(ExactCopy(bytes).view(), 100);
   }
 
   void end_turn() {
@@ -188,15 +169,15 @@ class World {
   }
 
   void misfortune(Client* client, uint8_t what) {
-    weir::storage::MemoryFaults& faults = disk_->faults;
+    weir::storage::MemoryFaults& faults = server_.faults();
     const uint64_t when = 1 + (what >> 6);
     switch (what & 15) {
       case 0:
         return leave(client);
       case 1:
-        return clock_.step(kNsPerS << (what >> 4));
+        return server_.clock().step(kNsPerS << (what >> 4));
       case 2:
-        return clock_.step(-(kNsPerS << (what >> 4)));
+        return server_.clock().step(-(kNsPerS << (what >> 4)));
       case 3:
         faults.append_lost = when;
         return;
@@ -220,20 +201,17 @@ class World {
         return;
       case 10:
       case 11:
-        disk_ = (what & 1) ? disk_->after_kill() : disk_->after_power_cut({what & 16u, true});
-        return start();
+        return start_on((what & 1) ? server_.disk()->after_kill()
+                                   : server_.disk()->after_power_cut({what & 16u, true}));
       default:
-        while (server_->keys().store_in_use().is_open() &&
-               static_cast<MemoryStore&>(*server_->keys().store_in_use()).step()) {
-        }
+        return server_.step_store();
     }
   }
 
   Input& input_;
-  FuzzClock clock_;
   Config config_;
-  std::shared_ptr<MemoryDisk> disk_ = weir::storage::make_memory_disk({1, 2});
-  std::unique_ptr<Server> server_;
+  uint8_t bits_;
+  FuzzServer server_;
   std::array<Client, kSessions> clients_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
+#include "base/encoded_bytes.h"
 
 namespace weir::server::http {
 namespace {
@@ -166,7 +167,7 @@ Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std:
     if (!each.is(Json::Kind::kArray)) return form;
     std::vector<std::string>& words = commands.emplace_back();
     for (const Json& word : each.elements) {
-      auto read = word.is(Json::Kind::kObject) ? bytes_of_hex(word) : plain_text(word);
+      auto read = word.is(Json::Kind::kObject) ? bytes_of_json(word) : plain_text(word);
       if (!read) return form;
       words.push_back(std::move(*read));
     }
@@ -180,20 +181,11 @@ std::optional<std::string> plain_text(const Json& value) {
   return std::nullopt;
 }
 
-std::optional<std::string> bytes_of_hex(const Json& value) {
+std::optional<std::string> bytes_of_json(const Json& value) {
   const Json* digits = value.find("hex");
   if (digits == nullptr || !digits->is(Json::Kind::kText) || value.names.size() != 1)
     return std::nullopt;
-  const std::string& text = digits->text;
-  if (text.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = hex_value(text[i]);
-    const int low = hex_value(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes.push_back(static_cast<char>(high << 4 | low));
-  }
-  return bytes;
+  return bytes_of_hex(digits->text);
 }
 
 Json json_of(const Value& reply) {

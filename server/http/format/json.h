@@ -38,7 +38,7 @@ Result<std::vector<std::vector<std::string>>, std::string> commands_of_json(std:
 // The text of a string or of an integer.
 std::optional<std::string> plain_text(const Json& value);
 // The bytes of {"hex": "..."}.
-std::optional<std::string> bytes_of_hex(const Json& value);
+std::optional<std::string> bytes_of_json(const Json& value);
 
 // A reply: maps are objects, `allowed`, `shadow` and `banned` are true or false, and text that is
 // no UTF-8 is {"hex": "..."}.

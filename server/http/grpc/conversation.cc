@@ -40,13 +40,6 @@ bool is_grpc(std::string_view content_type) {
   return rest.empty() || rest.front() == '+' || rest.front() == ';';
 }
 
-std::optional<RateLimitMethod> method_of(std::string_view path) {
-  if (path == kShouldRateLimitPath) return RateLimitMethod::kShouldRateLimit;
-  if (path == kCheckRateLimitPath) return RateLimitMethod::kCheckRateLimit;
-  if (path == kReportPath) return RateLimitMethod::kReport;
-  return std::nullopt;
-}
-
 bool is_reflection(std::string_view path) {
   return path == kReflectionPath || path == kReflectionAlphaPath;
 }
@@ -140,9 +133,9 @@ void Conversation::begin_call(int32_t stream) {
   if (!is_grpc(request.content_type) && !request.is_too_large)
     return http2_.answer(stream, {.http_status = 415});
   ++server_.report().stats.grpc_requests;
-  const auto method = method_of(request.path);
-  if (!method || request.is_too_large) return answer(stream, answer_at_once(request));
-  auto ask = begin_rate_limit(request, *method);
+  if (!asks_limiters(request.path) || request.is_too_large)
+    return answer(stream, answer_at_once(request));
+  auto ask = begin_ask(request);
   if (!ask) return answer(stream, ask.error());
   Call& call =
       calls_.emplace(stream, Call{std::move(request.authorization), std::move(*ask)}).first->second;
@@ -185,15 +178,12 @@ Result<std::string, Status> Conversation::answer_at_once(const Request& request)
     if (!message) return message.error();
     return check_health(server_, *message);
   }
-  std::string paths;
-  for (const std::string_view path : {kShouldRateLimitPath, kCheckRateLimitPath, kReportPath})
-    paths += std::string(path) + ", ";
-  return Status{Code::kUnimplemented, "there are " + paths + std::string(kHealthCheckPath)};
+  return Status{Code::kUnimplemented,
+                "there are " + list_of_methods() + std::string(kHealthCheckPath)};
 }
 
 // Who keeps the connection to a member that does not serve would hear the same for ever.
-Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& request,
-                                                            RateLimitMethod method) {
+Result<std::unique_ptr<Ask>, Status> Conversation::begin_ask(const Request& request) {
   if (const std::string why = unserving_reason(server_); !why.empty()) {
     http2_.leave();
     return Status{Code::kUnavailable, why};
@@ -204,12 +194,10 @@ Result<RateLimitAsk, Status> Conversation::begin_rate_limit(const Request& reque
   if (auto logged_in = log_in(request.authorization); !logged_in) return logged_in.error();
   const auto message = message_of(request.body);
   if (!message) return message.error();
-  const auto asked = read_rate_limit_request(*message);
-  if (!asked) return Status{Code::kInvalidArgument, asked.error()};
-  auto ask = RateLimitAsk::make(*asked, *rules, method);
+  auto ask = read_ask(request.path, *message, *rules);
   if (ask) {
-    server_.report().stats.rls_unruled += ask->unruled();
-    server_.work().charge_entries(ask->rules_passed() / kRulesPerUnit);
+    server_.report().stats.rls_unruled += (*ask)->unruled();
+    server_.work().charge_entries((*ask)->rules_passed() / kRulesPerUnit);
   }
   return ask;
 }
@@ -228,11 +216,10 @@ Result<void, Status> Conversation::log_in(std::string_view authorization) {
 
 bool Conversation::begin_part(int32_t stream, Call* call) {
   call->submitted = call->answered = 0;
-  call->commands = call->ask.next();
+  call->commands = call->ask->next();
   if (!call->commands.empty()) return true;
-  const RateLimitResponse response = call->ask.response();
-  if (response.verdict == Verdict::kOverLimit) ++server_.report().stats.rls_over_limit;
-  answer(stream, written(response));
+  if (call->ask->is_over()) ++server_.report().stats.rls_over_limit;
+  answer(stream, call->ask->message());
   calls_.erase(stream);
   return false;
 }
@@ -241,7 +228,7 @@ bool Conversation::begin_part(int32_t stream, Call* call) {
 void Conversation::submit(int32_t stream, Call* call) {
   while (call->submitted < call->commands.size() && may_submit() && !session_.closing()) {
     const size_t place = call->submitted++;
-    const RateLimitAsk::Words& words = call->commands[place];
+    const Words& words = call->commands[place];
     const std::vector<std::string_view> args(words.begin(), words.end());
     ++unanswered_;
     session_.submit(
@@ -260,7 +247,7 @@ void Conversation::on_reply(int32_t stream, size_t place, std::string_view bytes
   Call& call = found->second;
   const auto reply = http::read_reply(bytes);
   const auto taken =
-      reply ? call.ask.take(place, *reply) : Result<void, Status>(status_of_error(reply.error()));
+      reply ? call.ask->take(place, *reply) : Result<void, Status>(status_of_error(reply.error()));
   if (!taken) {
     answer(stream, taken.error());
     calls_.erase(found);
@@ -331,8 +318,8 @@ size_t Conversation::memory_bytes() const {
                  waiting_.size() * sizeof(int32_t);
   for (const auto& [stream, call] : calls_) {
     bytes += tree_node_bytes<std::pair<const int32_t, Call>>() + heap_bytes(call.authorization) +
-             call.ask.memory_bytes() + heap_bytes(call.commands);
-    for (const RateLimitAsk::Words& words : call.commands) bytes += heap_bytes(words);
+             call.ask->memory_bytes() + heap_bytes(call.commands);
+    for (const Words& words : call.commands) bytes += heap_bytes(words);
   }
   return bytes;
 }

@@ -18,14 +18,16 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time_units.h"
 #include "server/http/clients.h"
 #include "server/http/grpc/http2.h"
-#include "server/http/grpc/rate_limit_ask.h"
+#include "server/http/grpc/methods.h"
 #include "server/http/grpc/status.h"
 #include "server/session/protocol_adapter.h"
 
@@ -40,13 +42,6 @@ inline constexpr size_t kMessageBytesMax = 128 << 10;  // what a proxy takes fro
 inline constexpr int64_t kRequestNs = 10 * kNsPerS;    // from a stream's first byte to its last
 inline constexpr int64_t kAnswerNs = 10 * kNsPerS;  // in which the client takes some of what waits
 inline constexpr size_t kUnansweredMax = 256;       // commands
-
-inline constexpr std::string_view kShouldRateLimitPath =
-    "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
-inline constexpr std::string_view kCheckRateLimitPath =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/CheckRateLimit";
-inline constexpr std::string_view kReportPath =
-    "/kuadrant.service.ratelimit.v1.RateLimitService/Report";
 
 class Conversation final : public ProtocolAdapter {
  public:
@@ -70,9 +65,9 @@ class Conversation final : public ProtocolAdapter {
   // A call that has commands.
   struct Call {
     std::string authorization;
-    RateLimitAsk ask;
-    std::vector<RateLimitAsk::Words> commands = {};  // of the part that runs
-    size_t submitted = 0;                            // of them
+    std::unique_ptr<Ask> ask;
+    std::vector<Words> commands = {};  // of the part that runs
+    size_t submitted = 0;              // of them
     size_t answered = 0;
   };
 
@@ -82,7 +77,7 @@ class Conversation final : public ProtocolAdapter {
   void begin_call(int32_t stream);
   void go_on_reflecting(int32_t stream);
   Result<std::string, Status> answer_at_once(const Request& request);
-  Result<RateLimitAsk, Status> begin_rate_limit(const Request& request, RateLimitMethod method);
+  Result<std::unique_ptr<Ask>, Status> begin_ask(const Request& request);
   Result<void, Status> log_in(std::string_view authorization);
   // Makes the next part; false: there is none, and the call is answered.
   bool begin_part(int32_t stream, Call* call);

@@ -142,12 +142,32 @@ ProtoFile envoy_file() {
 }
 
 ProtoFile kuadrant_file() {
+  const std::string package = "kuadrant.service.ratelimit.v1";
+  const auto typed = [&package](std::string_view name) {
+    return "." + package + "." + std::string(name);
+  };
+  const std::vector<ProtoMessage> messages = {
+      {"ReserveRequest",
+       {{"domain", 1, kString},
+        {"descriptors", 2, kMessage, kDescriptorType, kIsRepeated},
+        {"amount", 3, kUint64},
+        {"ttl", 4, kMessage, kDurationType}}},
+      {"ReserveResponse", {{"code", 1, kEnum, kVerdictType}, {"reservation_id", 2, kString}}},
+      {"CommitRequest",
+       {{"domain", 1, kString},
+        {"descriptors", 2, kMessage, kDescriptorType, kIsRepeated},
+        {"reservation_id", 3, kString},
+        {"actual_amount", 4, kUint64}}},
+      {"CommitResponse", {{"reservation_released", 1, kBool}}}};
   return {.name = "kuadrantrls.proto",
-          .package = "kuadrant.service.ratelimit.v1",
+          .package = package,
           .imports = {kServiceFile, kDescriptorFile, kDurationFile},
+          .messages = messages,
           .services = {{"RateLimitService",
                         {{"CheckRateLimit", kRequestType, kResponseType},
-                         {"Report", kRequestType, kResponseType}}}}};
+                         {"Report", kRequestType, kResponseType},
+                         {"Reserve", typed("ReserveRequest"), typed("ReserveResponse")},
+                         {"Commit", typed("CommitRequest"), typed("CommitResponse")}}}}};
 }
 
 ProtoFile health_file() {

@@ -7,66 +7,12 @@
 #include "base/heap_bytes.h"
 #include "base/time_units.h"
 #include "server/http/grpc/field_items.h"
+#include "server/http/grpc/units.h"
 
 namespace weir::server::grpc {
 namespace {
 
 using resp::Value;
-
-// RL.MTAKE takes no more; neither may the other ways be more work.
-constexpr size_t kKeysMax = 16;
-
-struct UnitWords {
-  Unit unit;
-  int64_t seconds;
-  char period;             // in the words of a rate; 0: it is of no fixed length
-  std::string_view align;  // as the calendar's
-};
-constexpr int64_t kSPerYear = 365 * kSPerDay;
-constexpr UnitWords kUnits[] = {
-    {Unit::kSecond, 1, 's', ""},
-    {Unit::kMinute, kSPerMinute, 'm', "MINUTE"},
-    {Unit::kHour, kSPerHour, 'h', "HOUR"},
-    {Unit::kDay, kSPerDay, 'd', "DAY"},
-    {Unit::kMonth, 28 * kSPerDay, 0, "MONTH"},
-    {Unit::kYear, kSPerYear, 0, "YEAR"},
-};
-
-const UnitWords* find_unit(uint64_t number) {
-  const auto* const found = std::ranges::find_if(
-      kUnits, [number](const UnitWords& row) { return static_cast<uint64_t>(row.unit) == number; });
-  return found == std::end(kUnits) ? nullptr : found;
-}
-
-// The limit that an override asks for: windows of the calendar, as the reference service has them,
-// or of several units from the epoch on. None: of several months or years.
-std::optional<std::vector<std::string>> override_words(const LimitOverride& asked,
-                                                       const UnitWords& unit) {
-  std::string count = std::to_string(asked.requests);
-  if (asked.multiplier <= 1 && !unit.align.empty())
-    return std::vector<std::string>{"FIXED", count, "ALIGN", std::string(unit.align)};
-  if (unit.period == 0) return std::nullopt;
-  const uint64_t units = std::max<uint64_t>(asked.multiplier, 1);
-  count += "/" + std::to_string(units) + unit.period;
-  return std::vector<std::string>{"FIXED", count, "ALIGN", "EPOCH"};
-}
-
-// A window as a number of units, none where it is no whole number of seconds.
-void set_window(int64_t window_ms, CurrentLimit* limit) {
-  if (window_ms % kMsPerS != 0) return;
-  const int64_t seconds = window_ms / kMsPerS;
-  if (seconds >= 28 * kSPerDay && seconds <= 31 * kSPerDay) {
-    limit->unit = Unit::kMonth;
-  } else if (seconds >= kSPerYear && seconds <= kSPerYear + kSPerDay) {
-    limit->unit = Unit::kYear;
-  } else {
-    for (const UnitWords& row : kUnits) {
-      if (row.period == 0 || seconds <= 0 || seconds % row.seconds != 0) continue;
-      limit->unit = row.unit;
-      limit->multiplier = static_cast<uint32_t>(seconds / row.seconds);
-    }
-  }
-}
 
 uint32_t as_u32(int64_t value) {
   return static_cast<uint32_t>(std::clamp<int64_t>(value, 0, UINT32_MAX));
@@ -107,19 +53,20 @@ void append_to_list(std::string_view items, std::string* list) {
 
 }  // namespace
 
-Result<RateLimitAsk, Status> RateLimitAsk::make(const RateLimitRequest& request,
-                                                const DescriptorRules& rules,
-                                                RateLimitMethod method) {
+Result<std::unique_ptr<Ask>, Status> RateLimitAsk::make(const RateLimitRequest& request,
+                                                        const DescriptorRules& rules,
+                                                        RateLimitMethod method) {
   if (request.domain.empty()) return Status{Code::kInvalidArgument, "the domain is empty"};
   if (request.descriptors.empty()) return Status{Code::kInvalidArgument, "there is no descriptor"};
-  RateLimitAsk ask(method);
+  auto ask = std::unique_ptr<RateLimitAsk>(new RateLimitAsk(method));
   for (const Descriptor& descriptor : request.descriptors) {
     const auto added =
-        ask.add(descriptor, request.domain, descriptor.hits.value_or(request.hits), rules);
+        ask->add(descriptor, request.domain, descriptor.hits.value_or(request.hits), rules);
     if (!added) return added.error();
   }
-  if (const auto checked = ask.check_counts(); !checked) return checked.error();
-  return ask;
+  if (const auto checked = ask->check_counts(); !checked) return checked.error();
+  if (ask->wants_metadata_) ask->metadata_.emplace(request);
+  return std::unique_ptr<Ask>(std::move(ask));
 }
 
 RateLimitAsk::Way RateLimitAsk::way_of(const Descriptor& descriptor, uint64_t hits,
@@ -131,36 +78,30 @@ RateLimitAsk::Way RateLimitAsk::way_of(const Descriptor& descriptor, uint64_t hi
 
 Result<void, Status> RateLimitAsk::add(const Descriptor& descriptor, std::string_view domain,
                                        uint64_t hits, const DescriptorRules& rules) {
-  const DescriptorRule* const rule = rules.find(domain, descriptor.entries, &passed_);
-  const bool has_limit = descriptor.limit && rules.knows(domain);
-  places_.emplace_back();
-  if (rule == nullptr && !has_limit) {
+  auto found = asked_key(descriptor, domain, rules, &passed_);
+  if (!found) return found.error();
+  places_.push_back(kNoItem);
+  if (!*found) {
     ++unruled_;
     return {};
   }
+  AskedKey& asked = **found;
   if (hits > static_cast<uint64_t>(algorithms::kCostMax))
     return Status{Code::kInvalidArgument, "hits_addend is above what a limit can count"};
-  if (hits == 0 && reports()) return {};  // nothing was used
-  Item item = {.cost = static_cast<int64_t>(hits)};
-  item.way = way_of(descriptor, hits, rule != nullptr && rule->force);
-  item.headers = rule != nullptr && rule->headers;
-  item.key = rule != nullptr && rule->key ? rule->key->key_of(descriptor.entries)
-                                          : KeyTemplate::plain_key(domain, descriptor.entries);
-  if (!has_limit) {
-    item.name = rule->policy;
-    item.limits = {"POLICY", rule->policy};
-    return add_item(std::move(item));
+  if (asked.rule != nullptr) wants_metadata_ |= asked.rule->metadata;
+  if (reports() && (hits == 0 || asked.closed)) return {};  // nothing was used, or can be
+  Item item = {.way = way_of(descriptor, hits, asked.rule != nullptr && asked.rule->force),
+               .key = std::move(asked.key),
+               .limits = std::move(asked.limits),
+               .name = std::move(asked.name),
+               .cost = static_cast<int64_t>(hits),
+               .headers = asked.rule != nullptr && asked.rule->headers};
+  if (asked.closed && item.way != Way::kGivesBack) {
+    if (item.way == Way::kCounts) item.way = Way::kLooks;
+    item.closed = asked.closed;
+    item.cost = kClosedCost;
+    item.headers = false;
   }
-  const UnitWords* const unit = find_unit(descriptor.limit->unit);
-  if (unit == nullptr) return Status{Code::kInvalidArgument, "a limit's unit is unknown"};
-  const uint32_t requests = descriptor.limit->requests;
-  if (requests == 0 && item.way != Way::kGivesBack) {
-    if (!reports()) places_.back().closed = CurrentLimit{.unit = unit->unit};
-    return {};
-  }
-  auto words = override_words(*descriptor.limit, *unit);
-  if (!words) return Status{Code::kInvalidArgument, "a limit is of several months or years"};
-  item.limits = std::move(*words);
   return add_item(std::move(item));
 }
 
@@ -168,14 +109,14 @@ Result<void, Status> RateLimitAsk::add_item(Item item) {
   for (size_t i = 0; i < items_.size(); ++i) {
     Item& known = items_[i];
     if (known.way != item.way || known.key != item.key) continue;
-    if (known.limits != item.limits)
+    if (known.limits != item.limits || known.closed != item.closed)
       return Status{Code::kFailedPrecondition, "two descriptors have one key and different limits"};
     known.cost += item.cost;
     known.headers |= item.headers;
-    places_.back().item = i;
+    places_.back() = i;
     return {};
   }
-  places_.back().item = items_.size();
+  places_.back() = items_.size();
   items_.push_back(std::move(item));
   return {};
 }
@@ -202,39 +143,15 @@ std::vector<size_t> RateLimitAsk::items_of(Way way) const {
 }
 
 bool RateLimitAsk::is_over() const {
-  return std::ranges::any_of(places_, [this](const Place& place) {
-    return place.closed || (place.item != kNoItem && !items_[place.item].told.allowed);
-  });
-}
-
-RateLimitAsk::Words RateLimitAsk::peek_words(const Item& item, int64_t cost) {
-  Words words = {"RL.PEEK", item.key};
-  words.insert(words.end(), item.limits.begin(), item.limits.end());
-  words.insert(words.end(), {"COST", std::to_string(cost), "HEADERS"});
-  return words;
-}
-
-RateLimitAsk::Words RateLimitAsk::take_words(const std::vector<const Item*>& items, Way way) {
-  const bool is_one = items.size() == 1;
-  Words words = {is_one ? "RL.TAKE" : "RL.MTAKE"};
-  if (!is_one) words.push_back(std::to_string(items.size()));
-  for (const Item* item : items) words.push_back(item->key);
-  std::string costs;
-  for (const Item* item : items) {
-    if (!is_one) words.emplace_back("EACH");
-    words.insert(words.end(), item->limits.begin(), item->limits.end());
-    costs += (costs.empty() ? "" : ",") + std::to_string(item->cost);
-  }
-  words.insert(words.end(), {is_one ? "COST" : "KEYCOSTS", costs});
-  if (way == Way::kCounts) words.emplace_back("FORCE");
-  words.emplace_back("HEADERS");
-  return words;
+  return std::ranges::any_of(items_, [](const Item& item) { return !item.told.allowed; });
 }
 
 void RateLimitAsk::look(Way way, std::vector<Command>* commands) const {
   for (const size_t i : items_of(way)) {
-    const int64_t cost = way == Way::kLooks ? 1 : items_[i].cost;
-    commands->push_back({peek_words(items_[i], cost), {i}, Way::kLooks});
+    const Item& item = items_[i];
+    const int64_t cost = way == Way::kLooks && !item.closed ? 1 : item.cost;
+    commands->push_back({peek_words({item.key, &item.limits, cost}), {i}, Way::kLooks});
+    commands->back().words.emplace_back("HEADERS");
   }
 }
 
@@ -246,9 +163,12 @@ void RateLimitAsk::act(std::vector<Command>* commands) const {
       look(way, commands);
       continue;
     }
-    std::vector<const Item*> items;
-    for (const size_t i : indices) items.push_back(&items_[i]);
-    commands->push_back({take_words(items, way), indices, way});
+    std::vector<Charge> charges;
+    for (const size_t i : indices)
+      charges.push_back({items_[i].key, &items_[i].limits, items_[i].cost});
+    commands->push_back({take_words(charges), indices, way});
+    if (way == Way::kCounts) commands->back().words.emplace_back("FORCE");
+    commands->back().words.emplace_back("HEADERS");
   }
   for (const size_t i : items_of(Way::kGivesBack)) {
     const Item& item = items_[i];
@@ -256,7 +176,7 @@ void RateLimitAsk::act(std::vector<Command>* commands) const {
   }
 }
 
-std::vector<RateLimitAsk::Words> RateLimitAsk::next() {
+std::vector<Words> RateLimitAsk::next() {
   commands_.clear();
   const int phase = phase_++;
   if (phase == 0) {
@@ -307,6 +227,10 @@ Result<void, Status> RateLimitAsk::take(size_t place, const Value& reply) {
 void RateLimitAsk::tell(Item* item, const Value& map, const Fields& fields, Way way) const {
   const bool allowed = field(map, "allowed").integer == 1;
   Told told;
+  if (item->closed) {
+    item->told = {.allowed = allowed, .limit = CurrentLimit{.unit = *item->closed}};
+    return;
+  }
   told.allowed = way == Way::kCounts ? item->told.allowed : allowed;
   if (way == Way::kCounts) told.retry_s = item->told.retry_s;
   const Value& limits = field(map, "limits");
@@ -336,12 +260,10 @@ void RateLimitAsk::tell(Item* item, const Value& map, const Fields& fields, Way 
 
 RateLimitResponse RateLimitAsk::response() const {
   RateLimitResponse response;
-  for (const Place& place : places_) {
+  for (const size_t place : places_) {
     DescriptorStatus& status = response.statuses.emplace_back();
-    if (place.closed) {
-      status = {.verdict = Verdict::kOverLimit, .limit = place.closed};
-    } else if (place.item != kNoItem) {
-      const Told& told = items_[place.item].told;
+    if (place != kNoItem) {
+      const Told& told = items_[place].told;
       status = {.verdict = told.allowed ? Verdict::kOk : Verdict::kOverLimit,
                 .limit = told.limit,
                 .remaining = told.remaining,
@@ -362,11 +284,16 @@ RateLimitResponse RateLimitAsk::response() const {
   if (!rate_limit_policy.empty())
     response.headers.emplace_back("ratelimit-policy", rate_limit_policy);
   if (retry_s > 0) response.headers.emplace_back("retry-after", std::to_string(retry_s));
+  if (metadata_) response.metadata = written_metadata(*metadata_, response.statuses);
   return response;
 }
 
+std::string RateLimitAsk::message() const { return written(response()); }
+
 size_t RateLimitAsk::memory_bytes() const {
-  size_t bytes = heap_bytes(items_) + heap_bytes(places_) + heap_bytes(commands_);
+  size_t bytes =
+      block_bytes(sizeof(*this)) + heap_bytes(items_) + heap_bytes(places_) + heap_bytes(commands_);
+  if (metadata_) bytes += metadata_->memory_bytes();
   for (const Item& item : items_) {
     bytes += heap_bytes(item.key) + heap_bytes(item.limits) + heap_bytes(item.name) +
              heap_bytes(item.told.rate_limit) + heap_bytes(item.told.rate_limit_policy);

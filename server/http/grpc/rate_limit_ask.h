@@ -1,5 +1,5 @@
 // What a request of Envoy's rate limit service asks of limiters, as commands, and what their
-// replies make of it. It runs nothing.
+// replies make of it.
 //
 // A descriptor that a rule is for, or that has a limit of its own in a domain that has rules, asks
 // in one of four ways:
@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@
 
 #include "base/result.h"
 #include "resp/value.h"
+#include "server/http/grpc/ask.h"
+#include "server/http/grpc/metadata.h"
 #include "server/http/grpc/rate_limit_messages.h"
 #include "server/http/grpc/status.h"
 #include "server/limiter/policy/descriptor_rules.h"
@@ -34,26 +37,18 @@ namespace weir::server::grpc {
 
 enum class RateLimitMethod : uint8_t { kShouldRateLimit, kCheckRateLimit, kReport };
 
-class RateLimitAsk {
+class RateLimitAsk final : public Ask {
  public:
-  using Words = std::vector<std::string>;
-
   // Nothing of the request is needed afterwards.
-  static Result<RateLimitAsk, Status> make(const RateLimitRequest& request,
-                                           const DescriptorRules& rules, RateLimitMethod method);
+  static Result<std::unique_ptr<Ask>, Status> make(const RateLimitRequest& request,
+                                                   const DescriptorRules& rules,
+                                                   RateLimitMethod method);
 
-  // The commands to be run next; none: response() is what they have led to. REQUIRES: take() was
-  // called for all before.
-  std::vector<Words> next();
-  // Takes the reply to one of them, by its place. The error is how the call ends.
-  Result<void, Status> take(size_t place, const resp::Value& reply);
-  RateLimitResponse response() const;
-
-  // Descriptors without a rule and without a limit of their own.
-  size_t unruled() const { return unruled_; }
-  // Rules that were looked at one after the other.
-  size_t rules_passed() const { return passed_; }
-  size_t memory_bytes() const;
+  std::vector<Words> next() override;
+  Result<void, Status> take(size_t place, const resp::Value& reply) override;
+  bool is_over() const override;
+  std::string message() const override;
+  size_t memory_bytes() const override;
 
  private:
   enum class Way : uint8_t { kTakes, kCounts, kLooks, kGivesBack };
@@ -78,6 +73,7 @@ class RateLimitAsk {
     std::string name = {};
     int64_t cost = 0;
     bool headers = false;
+    std::optional<Unit> closed = {};  // a limit of 0, in it
     Told told = {};
   };
   struct Command {
@@ -90,22 +86,16 @@ class RateLimitAsk {
     std::string_view rate_limit;
     std::string_view rate_limit_policy;
   };
-  static constexpr size_t kNoItem = SIZE_MAX;
-  struct Place {
-    size_t item = kNoItem;
-    std::optional<CurrentLimit> closed = {};  // a limit of 0, which nobody has to ask
-  };
+  static constexpr size_t kNoItem = SIZE_MAX;  // of a descriptor that is let through
 
   Result<void, Status> add(const Descriptor& descriptor, std::string_view domain, uint64_t hits,
                            const DescriptorRules& rules);
   Result<void, Status> add_item(Item item);
   Result<void, Status> check_counts() const;
   std::vector<size_t> items_of(Way way) const;
-  bool is_over() const;
   void look(Way way, std::vector<Command>* commands) const;
   void act(std::vector<Command>* commands) const;
-  static Words take_words(const std::vector<const Item*>& items, Way way);
-  static Words peek_words(const Item& item, int64_t cost);
+  RateLimitResponse response() const;
   void tell(Item* item, const resp::Value& map, const Fields& fields, Way way) const;
 
   bool reports() const { return method_ == RateLimitMethod::kReport; }
@@ -113,11 +103,11 @@ class RateLimitAsk {
 
   RateLimitMethod method_;
   std::vector<Item> items_;
-  std::vector<Place> places_;  // of the descriptors
+  std::vector<size_t> places_;  // of the descriptors, their items
   std::vector<Command> commands_;
   int phase_ = 0;
-  size_t passed_ = 0;
-  size_t unruled_ = 0;
+  bool wants_metadata_ = false;            // a rule says METADATA
+  std::optional<AskedMetadata> metadata_;  // then
 };
 
 }  // namespace weir::server::grpc

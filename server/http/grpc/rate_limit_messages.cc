@@ -1,5 +1,7 @@
 #include "server/http/grpc/rate_limit_messages.h"
 
+#include <algorithm>
+
 #include "base/protobuf.h"
 #include "base/time_units.h"
 #include "server/http/grpc/wire.h"
@@ -26,6 +28,7 @@ constexpr uint32_t kWrapped = 1;
 constexpr uint32_t kOverallCode = 1;
 constexpr uint32_t kStatuses = 2;
 constexpr uint32_t kResponseHeaders = 3;
+constexpr uint32_t kMetadata = 6;
 constexpr uint32_t kStatusCode = 1;
 constexpr uint32_t kStatusLimit = 2;
 constexpr uint32_t kStatusRemaining = 3;
@@ -38,6 +41,11 @@ constexpr uint32_t kDurationSeconds = 1;
 constexpr uint32_t kDurationNanoseconds = 2;
 constexpr uint32_t kHeaderName = 1;
 constexpr uint32_t kHeaderValue = 2;
+// Of ReserveRequest and CommitRequest, besides domain and descriptors.
+constexpr uint32_t kReserveAmount = 3;
+constexpr uint32_t kReserveTtl = 4;
+constexpr uint32_t kCommitId = 3;
+constexpr uint32_t kCommitAmount = 4;
 
 // Each reads one message into what may have been read of it before, as a message that stands twice
 // is the two of them together; false: it is none.
@@ -91,6 +99,35 @@ bool read_descriptor(std::string_view message, Descriptor* descriptor) {
   return is_read && reader.ok();
 }
 
+// Takes the field that the reader is at, if it is a descriptor.
+Result<void, std::string> read_next_descriptor(const WireReader& reader,
+                                               std::vector<Descriptor>* descriptors) {
+  if (!reader.is_bytes(kDescriptors)) return {};
+  if (descriptors->size() == kDescriptorsMax)
+    return "a request has at most " + std::to_string(kDescriptorsMax) + " descriptors";
+  descriptors->emplace_back();
+  if (!read_descriptor(reader.bytes(), &descriptors->back()))
+    return "descriptor " + std::to_string(descriptors->size() - 1) + " is no message";
+  if (descriptors->back().entries.size() > kDescriptorEntriesMax)
+    return "a descriptor has at most " + std::to_string(kDescriptorEntriesMax) + " entries";
+  return {};
+}
+
+// Seconds beyond a thousand years are as many as these.
+bool read_duration(std::string_view message, std::optional<int64_t>* ms) {
+  constexpr int64_t kSecondsMax = 365'000 * kSPerDay;
+  int64_t seconds = 0;
+  int64_t nanoseconds = 0;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_number(kDurationSeconds)) seconds = static_cast<int64_t>(reader.number());
+    if (reader.is_number(kDurationNanoseconds)) nanoseconds = static_cast<int32_t>(reader.number());
+  }
+  seconds = std::clamp(seconds, -kSecondsMax, kSecondsMax);
+  *ms = seconds * kMsPerS + (nanoseconds + (nanoseconds > 0 ? kNsPerMs - 1 : 0)) / kNsPerMs;
+  return reader.ok();
+}
+
 std::string written_limit(const CurrentLimit& limit) {
   ProtobufWriter writer;
   writer.nonzero(kLimitRequests, limit.requests);
@@ -124,21 +161,43 @@ std::string written_status(const DescriptorStatus& status) {
 
 Result<RateLimitRequest, std::string> read_rate_limit_request(std::string_view message) {
   RateLimitRequest request;
+  request.hits = 0;
   WireReader reader(message);
   while (reader.next()) {
     if (reader.is_bytes(kDomain)) request.domain = reader.bytes();
     if (reader.is_number(kHits)) request.hits = static_cast<uint32_t>(reader.number());
-    if (!reader.is_bytes(kDescriptors)) continue;
-    if (request.descriptors.size() == kDescriptorsMax)
-      return "a request has at most " + std::to_string(kDescriptorsMax) + " descriptors";
-    request.descriptors.emplace_back();
-    if (!read_descriptor(reader.bytes(), &request.descriptors.back()))
-      return "descriptor " + std::to_string(request.descriptors.size() - 1) + " is no message";
-    if (request.descriptors.back().entries.size() > kDescriptorEntriesMax)
-      return "a descriptor has at most " + std::to_string(kDescriptorEntriesMax) + " entries";
+    if (auto read = read_next_descriptor(reader, &request.descriptors); !read) return read.error();
   }
   if (!reader.ok()) return "this is no RateLimitRequest";
+  request.has_hits = request.hits != 0;
   if (request.hits == 0) request.hits = 1;
+  return request;
+}
+
+Result<ReserveRequest, std::string> read_reserve_request(std::string_view message) {
+  ReserveRequest request;
+  bool is_read = true;
+  WireReader reader(message);
+  while (is_read && reader.next()) {
+    if (reader.is_bytes(kDomain)) request.domain = reader.bytes();
+    if (reader.is_number(kReserveAmount)) request.amount = reader.number();
+    if (reader.is_bytes(kReserveTtl)) is_read = read_duration(reader.bytes(), &request.ttl_ms);
+    if (auto read = read_next_descriptor(reader, &request.descriptors); !read) return read.error();
+  }
+  if (!is_read || !reader.ok()) return "this is no ReserveRequest";
+  return request;
+}
+
+Result<CommitRequest, std::string> read_commit_request(std::string_view message) {
+  CommitRequest request;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (reader.is_bytes(kDomain)) request.domain = reader.bytes();
+    if (reader.is_bytes(kCommitId)) request.reservation_id = reader.bytes();
+    if (reader.is_number(kCommitAmount)) request.amount = reader.number();
+    if (auto read = read_next_descriptor(reader, &request.descriptors); !read) return read.error();
+  }
+  if (!reader.ok()) return "this is no CommitRequest";
   return request;
 }
 
@@ -153,6 +212,7 @@ std::string written(const RateLimitResponse& response) {
     header.text(kHeaderValue, value);
     writer.bytes(kResponseHeaders, header.message());
   }
+  writer.text(kMetadata, response.metadata);
   return writer.message();
 }
 

@@ -1,8 +1,9 @@
-// The messages of envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit, as far as they mean
-// something here. Fields that are not named are passed over; what is answered has no others.
+// The messages of envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit and of Kuadrant's
+// service, as far as they mean something here. Fields that are not named are passed over; what is
+// answered has no others.
 //
-// Numbers of fields are those of envoy/service/ratelimit/v3/rls.proto and
-// envoy/extensions/common/ratelimit/v3/ratelimit.proto. DO NOT CHANGE.
+// Numbers of fields are those of envoy/service/ratelimit/v3/rls.proto, of
+// envoy/extensions/common/ratelimit/v3/ratelimit.proto and of kuadrantrls.proto. DO NOT CHANGE.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace weir::server::grpc {
 // A request has no more; what proxies send has a handful.
 inline constexpr size_t kDescriptorsMax = 64;
 
-// The numbers are on the wire. DO NOT CHANGE. There is one more, of a week, which is not used: an
-// Envoy that does not know it would end by it.
+// The numbers are on the wire. DO NOT CHANGE. A week may be asked for, and is answered as seven
+// days: an Envoy that does not know it would end by it.
 enum class Unit : uint8_t {
   kUnknown = 0,
   kSecond = 1,
@@ -30,6 +31,7 @@ enum class Unit : uint8_t {
   kDay = 4,
   kMonth = 5,
   kYear = 6,
+  kWeek = 7,
 };
 enum class Verdict : uint8_t { kOk = 1, kOverLimit = 2 };
 
@@ -51,10 +53,27 @@ struct RateLimitRequest {
   std::string_view domain;
   std::vector<Descriptor> descriptors;
   uint64_t hits = 1;  // the message has 0 where it says nothing
+  bool has_hits = false;
+};
+
+// Of Kuadrant's Reserve and Commit. They point into their messages, too.
+struct ReserveRequest {
+  std::string_view domain;
+  std::vector<Descriptor> descriptors;
+  uint64_t amount = 0;
+  std::optional<int64_t> ttl_ms;  // rounded up
+};
+struct CommitRequest {
+  std::string_view domain;
+  std::vector<Descriptor> descriptors;
+  std::string_view reservation_id;
+  uint64_t amount = 0;
 };
 
 // The error says what is wrong with the message.
 Result<RateLimitRequest, std::string> read_rate_limit_request(std::string_view message);
+Result<ReserveRequest, std::string> read_reserve_request(std::string_view message);
+Result<CommitRequest, std::string> read_commit_request(std::string_view message);
 
 struct CurrentLimit {
   std::string name = {};
@@ -74,6 +93,7 @@ struct RateLimitResponse {
   Verdict verdict = Verdict::kOk;
   std::vector<DescriptorStatus> statuses = {};                    // in the descriptors' order
   std::vector<std::pair<std::string, std::string>> headers = {};  // for the caller's response
+  std::string metadata = {};                                      // a message (metadata.h)
 };
 
 std::string written(const RateLimitResponse& response);

@@ -38,7 +38,7 @@ std::optional<int64_t> whole_number(const Json& value) {
 
 std::optional<std::string> key_text(const Json& value) {
   if (value.is(Kind::kText)) return value.text;
-  if (value.is(Kind::kObject)) return bytes_of_hex(value);
+  if (value.is(Kind::kObject)) return bytes_of_json(value);
   const auto number = whole_number(value);
   return number ? std::optional(std::to_string(*number)) : std::nullopt;
 }

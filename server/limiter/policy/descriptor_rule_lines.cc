@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kFirstWord = "rls";
 constexpr std::string_view kForm =
-    "rls takes a domain, entries, POLICY with a name, and KEY with a template, FORCE or HEADERS if "
-    "need be";
+    "rls takes a domain, entries, POLICY with a name, and KEY with a template, FORCE, HEADERS or "
+    "METADATA if need be";
 
 // What stands before ',', '=' or the end, its escapes undone.
 struct Taken {
@@ -90,9 +90,11 @@ class RuleWords {
   Result<void, std::string> read_option() {
     if (next_is("FORCE")) return set(&rule_.force);
     if (next_is("HEADERS")) return set(&rule_.headers);
+    if (next_is("METADATA")) return set(&rule_.metadata);
     const bool is_policy = next_is("POLICY");
     if (!is_policy && !next_is("KEY"))
-      return "expected POLICY, KEY, FORCE or HEADERS, got " + algorithms::quoted(words_[at_]);
+      return "expected POLICY, KEY, FORCE, HEADERS or METADATA, got " +
+             algorithms::quoted(words_[at_]);
     if (at_ + 1 == words_.size()) return words_[at_] + " must be followed by a value";
     const std::string& value = words_[at_ + 1];
     if (is_policy ? !rule_.policy.empty() : rule_.key.has_value()) return twice();

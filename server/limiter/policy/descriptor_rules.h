@@ -73,6 +73,7 @@ struct DescriptorRule {
   std::optional<KeyTemplate> key;  // nothing: plain_key()
   bool force = false;              // what is asked for has been used: it is taken in any case
   bool headers = false;            // the caller is told the limits, by fields of HTTP
+  bool metadata = false;           // the proxy is told what was asked, as dynamic metadata
 };
 
 // One entry of a rule.

@@ -7,6 +7,7 @@ through by itself.
 
 import http.client
 import http.server
+import json
 import os
 import re
 import shutil
@@ -32,7 +33,11 @@ CONFIG = CONFIGS[0]
 PACKAGES = Path(os.environ["CLIENTS_PROXIES"])
 LIMIT = 20
 POLICIES = (f"policy callers FIXED {LIMIT}/1h AS callers\n"
-            "rls site remote_address POLICY callers KEY ip:{remote_address} HEADERS\n")
+            "rls site remote_address POLICY callers KEY ip:{remote_address} HEADERS METADATA\n")
+# What the page leaves out: a field of each answer that shows what Envoy has read of the metadata.
+METADATA = "%DYNAMIC_METADATA(envoy.filters.http.ratelimit:descriptors)%"
+DOMAINS = 'domains: ["*"]\n'
+SHOWN = f"                      response_headers_to_add: [{{header: {{key: x-metadata, value: '{METADATA}'}}}}]\n"
 KEY = "ip:127.0.0.1"
 AWAY_MS_MAX = 300
 TRIES = 5
@@ -63,6 +68,7 @@ class Envoy(Program):
         self.port, self.admin = free_port(), free_port()
         ports = {"7090": weir_port, "8000": self.port, "8080": application_port}
         text = re.sub(r"\b(7090|8000|8080)\b", lambda match: str(ports[match[1]]), CONFIG)
+        text = text.replace(DOMAINS, DOMAINS + SHOWN)
         text += f"admin: {{address: {{socket_address: {{address: 127.0.0.1, port_value: {self.admin}}}}}}}\n"
         (self.folder / "envoy.yaml").write_text(text)
         super().__init__("envoy", [PACKAGES / "envoy/_bin/envoy", "-c", self.folder / "envoy.yaml", "--concurrency",
@@ -122,6 +128,15 @@ def limits(world, envoy):
     expect(0 < int(fields["Retry-After"]) <= 3600, True, "Retry-After")
 
 
+def metadata(world, envoy):
+    """Envoy reads the metadata of an answer: of one at least, since others may come too late."""
+    with Direct(world.port) as connection:
+        connection.ask(f"DEL {KEY}")
+    fields = [envoy.get()[1].get("x-metadata", "-") for _ in range(LIMIT)]
+    told = json.loads(max(fields))[0]
+    expect((told["entries"], told["policy"], told["code"]), (["remote_address=127.0.0.1"], "callers", "OK"), "metadata")
+
+
 def passes(envoy):
     """While there is no verdict requests pass, and soon: the best of a few tries counts."""
     tries = [envoy.get() for _ in range(TRIES)]
@@ -151,6 +166,7 @@ def alone(folder, application_port):
         check("starts", envoy.start)
         check("healthy", lambda: becomes(envoy, True))
         check("limits", lambda: limits(world, envoy))
+        check("metadata", lambda: metadata(world, envoy))
         world.leave()
         check("killed", lambda: passes(envoy))
         check("killed-health", lambda: becomes(envoy, False))

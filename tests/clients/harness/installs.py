@@ -10,6 +10,7 @@ Invariants:
 3. Lock files name packages, versions and hashes, never a host.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -17,10 +18,12 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 CLIENTS = Path(__file__).resolve().parents[1]
 INSTALL_SECONDS_MAX = 300
+_all_end = [float("inf")]  # when, by the monotonic clock, everything that is installed now ends
 
 
 class Missing(Exception):
@@ -39,14 +42,25 @@ def need(program, package):
     return path
 
 
+@contextlib.contextmanager
+def at_most(seconds):
+    """All that is installed inside takes so long at the most; 0: as long as it may anyway."""
+    _all_end[0] = time.monotonic() + seconds if seconds else float("inf")
+    try:
+        yield
+    finally:
+        _all_end[0] = float("inf")
+
+
 def command(arguments, **options):
     """Runs an installer; what it says of an error is the reason when it fails."""
+    seconds_max = max(1, min(INSTALL_SECONDS_MAX, _all_end[0] - time.monotonic()))
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, errors="replace",
-                              stdin=subprocess.DEVNULL, timeout=INSTALL_SECONDS_MAX, check=False,
+                              stdin=subprocess.DEVNULL, timeout=seconds_max, check=False,
                               **options)
     except subprocess.TimeoutExpired as error:
-        raise Missing(f"{arguments[0]} did not end within {INSTALL_SECONDS_MAX} s") from error
+        raise Missing(f"{arguments[0]} did not end within {seconds_max:.0f} s") from error
     if done.returncode != 0:
         lines = (done.stderr + done.stdout).strip().splitlines() or ["no output"]
         errors = [line for line in lines if "error" in line.lower() and "WARN" not in line]

@@ -75,7 +75,8 @@ def try_client(client, protocol, options, is_late):
         row.not_run = f"the {CI_SECONDS_MAX} s for all clients were over"
         return row
     try:
-        prepared = client.prepare()
+        with installs.at_most(client.ci_install_seconds if options.ci else 0):
+            prepared = client.prepare()
     except installs.Missing as missing:
         row.not_run = str(missing)
         return row

@@ -65,10 +65,10 @@ TEST(Json, HasBounds) {
 TEST(Json, BytesThatAreNoTextAreToldByTheirDigits) {
   EXPECT_EQ(text_of(Json::bytes("k\xff")), R"({"hex":"6bff"})");
   EXPECT_EQ(text_of(Json::bytes("k\xc3\xa4")), "\"k\xc3\xa4\"");
-  EXPECT_EQ(bytes_of_hex(*parse_json(R"({"hex":"6bFF"})")), "k\xff");
+  EXPECT_EQ(bytes_of_json(*parse_json(R"({"hex":"6bFF"})")), "k\xff");
   for (const char* wrong : {R"({"hex":"6"})", R"({"hex":"zz"})", R"({"hex":1})", "{}",
                             R"({"hex":"","a":1})", R"("6b")"})
-    EXPECT_FALSE(bytes_of_hex(*parse_json(wrong))) << wrong;
+    EXPECT_FALSE(bytes_of_json(*parse_json(wrong))) << wrong;
   resp::Value map;
   size_t consumed = 0;
   resp::decode("%1\r\n$1\r\n\xff\r\n$1\r\n\xfe\r\n", &map, &consumed);

@@ -111,7 +111,7 @@ std::string fault_of(const Json& value, const AnswerField& field) {
       return value.is(Kind::kText) ? "" : wrong;
     case FieldKind::kBytes:
     case FieldKind::kBytesOrNull:
-      return value.is(Kind::kText) || http::bytes_of_hex(value) ? "" : wrong;
+      return value.is(Kind::kText) || http::bytes_of_json(value) ? "" : wrong;
     case FieldKind::kTexts:
       return value.is(Kind::kArray) ? "" : wrong;
     case FieldKind::kTextsByName:

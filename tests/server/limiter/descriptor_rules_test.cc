@@ -165,7 +165,7 @@ TEST(DescriptorRules, WhatIsWrongIsNamedByItsLine) {
   }
   EXPECT_THAT(error_of("rls d a, POLICY p"), HasSubstr("an entry has no name at ','"));
   EXPECT_THAT(error_of("rls d a POLICY p 1/1m"),
-              HasSubstr("expected POLICY, KEY, FORCE or HEADERS, got '1/1m'"));
+              HasSubstr("expected POLICY, KEY, FORCE, HEADERS or METADATA, got '1/1m'"));
   EXPECT_THAT(error_of("rls d a POLICY p KEY"), HasSubstr("KEY must be followed by a value"));
   EXPECT_THAT(error_of("rls d a POLICY p POLICY p"), HasSubstr("POLICY is given twice"));
   EXPECT_THAT(error_of("rls d a POLICY p FORCE FORCE"), HasSubstr("FORCE is given twice"));

@@ -238,6 +238,25 @@ func refused() {
 	}
 }
 
+// What both tell of a request; weir adds to each descriptor what became of it.
+func metadata() {
+	first, second := of("told=a").with(2), of("told=b")
+	told := Got(asked("site", asks("", first, second).costs(1))).DynamicMetadata.AsMap()
+	var descriptors []string
+	for _, one := range told["descriptors"].([]any) {
+		fields := one.(map[string]any)
+		descriptors = append(descriptors, fmt.Sprintf("%v %v", fields["entries"], fields["hitsAddend"]))
+		if IsWeir {
+			Equal(fmt.Sprintf("%v %v", fields["policy"], fields["code"]), "site.told OK")
+		}
+	}
+	Equal(descriptors, []string{"[told=a] 2", "[told=b] <nil>"})
+	Equal(fmt.Sprintf("%v %v %v", told["domain"], told["hitsAddend"], told["quotaModeEnabled"]), "site 1 false")
+	if IsWeir {
+		Equal(Got(asked("site", asks("", of("nobody=x")))).DynamicMetadata == nil, true)
+	}
+}
+
 func refund() {
 	if !IsWeir {
 		Skip("the reference service gives nothing back")
@@ -290,13 +309,15 @@ func startReference(folder, address string) *probe.Child {
 	return probe.Start("CLIENTS_RATELIMIT", folder, []string{"HOST=" + host, "PORT=" + web, "GRPC_HOST=" + host,
 		"GRPC_PORT=" + port, "DEBUG_HOST=" + host, "DEBUG_PORT=" + debug, "REDIS_SOCKET_TYPE=tcp", "REDIS_TYPE=SINGLE",
 		"REDIS_URL=" + Address, "RUNTIME_ROOT=" + folder, "RUNTIME_SUBDIRECTORY=ratelimit", "RUNTIME_WATCH_ROOT=false",
-		"USE_STATSD=false", "DISABLE_STATS=true", "EXPIRATION_JITTER_MAX_SECONDS=0", "LOG_LEVEL=warning"})
+		"USE_STATSD=false", "RESPONSE_DYNAMIC_METADATA=true", "DISABLE_STATS=true", "EXPIRATION_JITTER_MAX_SECONDS=0", "LOG_LEVEL=warning"})
 }
 
 func startWeir(folder, address string) *probe.Child {
 	file := filepath.Join(folder, "site.yaml")
 	Must(os.WriteFile(file, limits, 0o600))
-	Must(os.WriteFile(filepath.Join(folder, "policies"), Got(exec.Command(os.Getenv("CLIENTS_CONVERTER"), file).Output()), 0o600))
+	rules := string(Got(exec.Command(os.Getenv("CLIENTS_CONVERTER"), file).Output()))
+	rules = strings.Replace(rules, "rls site told POLICY site.told", "rls site told POLICY site.told METADATA", 1)
+	Must(os.WriteFile(filepath.Join(folder, "policies"), []byte(rules), 0o600))
 	_, port := split(address)
 	return probe.Start("CLIENTS_PROGRAM", folder, nil, "--port", "0", "--grpc-port", port, "--storage", "memory",
 		"--dir", folder, "--policies-file", "policies")
@@ -329,7 +350,9 @@ func main() {
 			}
 		})
 	}
+	Check("reflection", reflection(address))
 	Check("reset", reset)
+	Check("metadata", metadata)
 	Check("refused", refused)
 	Check("refund", refund)
 	Check("concurrent", concurrent)

@@ -63,7 +63,7 @@ CLIENTS = [
                     {"CLIENTS_PROXIES": str(installs.python_packages("proxies"))}),
            is_of_calls=True, in_ci=True),
     Client("rls-go", "Envoy's rate limit service, a generated client", "Go", (2,), go.rate_limit_service,
-           is_of_calls=True),
+           is_of_calls=True, in_ci=True, ci_install_seconds=45),
     Client("openapi", "schemathesis", "Python", (3,), openapi, is_of_calls=True, in_ci=True,
            seconds_max=1260),  # it ends by itself before
 ]

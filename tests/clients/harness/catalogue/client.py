@@ -15,7 +15,8 @@ class Client:
 
     `prepare` installs and answers (command, environment), or raises installs.Missing. `via` names
     the client that a limiter library speaks through, with its version; a bare client has none.
-    `in_ci` picks what .ci/run tries: at least one of every language.
+    `in_ci` picks what .ci/run tries: at least one of every language. There it is not run if it cannot be
+    installed in `ci_install_seconds`, where that is not 0; what was built until then is there the next time.
     `configure` is what docs/clients.md says about pointing the library at weir, in Markdown.
 
     `owners` of more than 0 is a cluster of so many, of which the first is killed, or all of them.
@@ -37,6 +38,7 @@ class Client:
     prepare: Callable
     via: str = ""
     in_ci: bool = False
+    ci_install_seconds: int = 0
     configure: str = ""
     is_suite: bool = False
     is_of_calls: bool = False

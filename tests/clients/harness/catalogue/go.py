@@ -46,8 +46,10 @@ def rate_limit_service():
     if subprocess.run(["/usr/bin/python3", "-c", "import yaml"], capture_output=True, check=False).returncode:
         raise installs.Missing("tools/weir-policies needs python3-yaml")
     service = installs.go_program("github.com/envoyproxy/ratelimit/src/service_cmd", "envoy")
+    grpcurl = installs.go_program("github.com/fullstorydev/grpcurl/cmd/grpcurl", "grpcurl")
     return [installs.go_program(".", "rls")], {
-        "CLIENTS_RATELIMIT": str(service), "CLIENTS_CONVERTER": str(installs.CLIENTS.parents[1] / "tools/weir-policies")}
+        "CLIENTS_RATELIMIT": str(service), "CLIENTS_GRPCURL": str(grpcurl),
+        "CLIENTS_CONVERTER": str(installs.CLIENTS.parents[1] / "tools/weir-policies")}
 
 
 def suite(module, packages=(".",), ports="", test=(), beside="limiters", **environment):

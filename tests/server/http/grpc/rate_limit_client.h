@@ -22,9 +22,9 @@ struct AskedDescriptor {
   uint32_t multiplier = 0;  // of the limit's unit; 0: it is not told
 };
 
-inline std::string request_bytes(std::string_view domain,
-                                 const std::vector<AskedDescriptor>& descriptors,
-                                 uint32_t hits = 0) {
+// The domain and descriptors, which all requests have at the same places.
+inline ProtobufWriter begun_request(std::string_view domain,
+                                    const std::vector<AskedDescriptor>& descriptors) {
   ProtobufWriter request;
   request.text(1, domain);
   for (const AskedDescriptor& asked : descriptors) {
@@ -52,8 +52,55 @@ inline std::string request_bytes(std::string_view domain,
     descriptor.nonzero(4, asked.gives_back ? 1 : 0);
     request.bytes(2, descriptor.message());
   }
+  return request;
+}
+
+inline std::string request_bytes(std::string_view domain,
+                                 const std::vector<AskedDescriptor>& descriptors,
+                                 uint32_t hits = 0) {
+  ProtobufWriter request = begun_request(domain, descriptors);
   request.nonzero(3, hits);
   return request.message();
+}
+
+// Of Kuadrant's Reserve: an amount, and a time in milliseconds, below 0 none.
+inline std::string reserve_bytes(std::string_view domain,
+                                 const std::vector<AskedDescriptor>& descriptors, uint64_t amount,
+                                 int64_t ttl_ms = -1) {
+  ProtobufWriter request = begun_request(domain, descriptors);
+  request.nonzero(3, amount);
+  if (ttl_ms < 0) return request.message();
+  ProtobufWriter ttl;
+  ttl.nonzero(1, static_cast<uint64_t>(ttl_ms / 1000));
+  ttl.nonzero(2, static_cast<uint64_t>(ttl_ms % 1000 * 1'000'000));
+  request.bytes(4, ttl.message());
+  return request.message();
+}
+
+inline std::string commit_bytes(std::string_view domain,
+                                const std::vector<AskedDescriptor>& descriptors,
+                                std::string_view id, uint64_t amount) {
+  ProtobufWriter request = begun_request(domain, descriptors);
+  request.text(3, id);
+  request.nonzero(4, amount);
+  return request.message();
+}
+
+// Texts in a nested message, by the fields that lead to them.
+inline std::vector<std::string> texts_in(std::string_view message, std::vector<uint32_t> fields) {
+  const uint32_t field = fields.front();
+  fields.erase(fields.begin());
+  std::vector<std::string> found;
+  WireReader reader(message);
+  while (reader.next()) {
+    if (!reader.is_bytes(field)) continue;
+    if (fields.empty()) {
+      found.emplace_back(reader.bytes());
+    } else {
+      for (std::string& text : texts_in(reader.bytes(), fields)) found.push_back(std::move(text));
+    }
+  }
+  return found;
 }
 
 // A number in a nested message, by the fields that lead to it; 0: it is not there.

@@ -1,10 +1,7 @@
 // Envoy's rate limit service of a whole server: what descriptors are answered, and what it does to
 // limiters.
 #include "server/http/grpc/rate_limit_ask.h"
-#include "tests/server/config_fixture.h"
-#include "tests/server/http/grpc/grpc_fixture.h"
-#include "tests/server/http/grpc/rate_limit_client.h"
-#include "tests/server/rl_fixture.h"
+#include "tests/server/http/grpc/rate_limit_fixture.h"
 
 namespace weir::server::grpc {
 namespace {
@@ -12,98 +9,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-constexpr std::string_view kPolicies =
-    "policy user FIXED 3/1h\n"
-    "policy tenant FIXED 10/1m AS tenant\n"
-    "policy minute 60/1m BURST 5\n"
-    "policy shade FIXED 1/1h SHADOW\n"
-    "policy tokens FIXED 100/1h\n"
-    "policy free UNLIMITED\n"
-    "policy shut BLOCKED\n"
-    "policy two FIXED 5/1m FIXED 2/1d\n"
-    "rls site user POLICY user KEY u:{user}\n"
-    "rls site tenant POLICY tenant KEY t:{tenant} HEADERS\n"
-    "rls site minute POLICY minute\n"
-    "rls site shade POLICY shade\n"
-    "rls site free POLICY free\n"
-    "rls site shut POLICY shut\n"
-    "rls site two POLICY two KEY two HEADERS\n"
-    "rls site same POLICY tenant KEY u:{same}\n"
-    "rls llm model POLICY tokens KEY m:{model} FORCE\n"
-    "rls llm user POLICY user KEY u:{user}\n"
-    "rls llm shade POLICY shade FORCE\n";
-
-// A folder with the file of policies, and options that name it.
-class RateLimitFolder : public ConfigTest {
- protected:
-  Config config() {
-    Config config;
-    config.dir = folder_.string();
-    config.policies_file = "policies";
-    write(std::string(kPolicies), "policies");
-    return config;
-  }
-};
-
-class RateLimitTest : public RateLimitFolder {
- protected:
-  explicit RateLimitTest(const std::function<void(Config*)>& change = {}) {
-    Config options = config();
-    if (change) change(&options);
-    grpc_ = std::make_unique<GrpcConnection>(std::move(options));
-  }
-
-  void go() { grpc_->go(); }
-  int32_t begin(const std::vector<AskedDescriptor>& descriptors, const TestFields& more = {},
-                std::string_view domain = "site", uint32_t hits = 0) {
-    return client().call(path_, request_bytes(domain, descriptors, hits), more);
-  }
-  // The response, or the status of an error with its text.
-  std::string text_of(int32_t stream) {
-    const Answered& answer = client().of(stream);
-    if (answer.status() != "0") return answer.status() + " " + answer.text();
-    return response_text(answer.message());
-  }
-  std::string ask(const std::vector<AskedDescriptor>& descriptors, const TestFields& more = {},
-                  std::string_view domain = "site", uint32_t hits = 0) {
-    const int32_t stream = begin(descriptors, more, domain, hits);
-    go();
-    return text_of(stream);
-  }
-  std::string llm(const std::vector<AskedDescriptor>& descriptors) {
-    return ask(descriptors, {}, "llm");
-  }
-  std::string by(std::string_view path, const AskedDescriptor& descriptor, uint32_t hits = 0) {
-    path_ = path;
-    return ask({descriptor}, {}, "site", hits);
-  }
-  std::string redis(std::string_view line) {
-    const auto client = server().connect();
-    std::string text = server::ask(*client, line);
-    client->leave();
-    return text;
-  }
-  FakeServer& server() { return grpc_->one.server; }
-  GrpcClient& client() { return grpc_->client; }
-  const Stats& stats() { return server()->report().stats; }
-
-  std::unique_ptr<GrpcConnection> grpc_;
-  std::string_view path_ = kShouldRateLimitPath;
-};
-
-AskedDescriptor of(std::string name, std::string value = "x") {
-  return {.entries = {{std::move(name), std::move(value)}}};
-}
-AskedDescriptor with_hits(AskedDescriptor descriptor, uint64_t hits, bool gives_back = false) {
-  descriptor.hits = hits;
-  descriptor.gives_back = gives_back;
-  return descriptor;
-}
-AskedDescriptor with_limit(AskedDescriptor descriptor, uint32_t requests, Unit unit) {
-  descriptor.limit = {requests, unit};
-  return descriptor;
-}
 
 TEST_F(RateLimitTest, ADescriptorTakesFromItsKey) {
   EXPECT_EQ(ask({of("user", "ann")}), "OK: OK 3/3 left 2 in 3600s");
@@ -192,8 +97,14 @@ TEST_F(RateLimitTest, AnOverrideIsAWindowOfTheCalendar) {
             "OVER: OVER 0/3 left 0 in 0s; OK 3/3 left 3 ");
   EXPECT_EQ(redis("RL.INFO u:bob"), "(nil)");
   EXPECT_EQ(ask({with_limit(of("custom"), 2, Unit::kUnknown)}), "3 a limit's unit is unknown");
-  EXPECT_EQ(ask({with_limit(of("custom"), 2, static_cast<Unit>(7))}),
+  EXPECT_EQ(ask({with_limit(of("custom"), 2, static_cast<Unit>(8))}),
             "3 a limit's unit is unknown");
+  // An Envoy that does not know a week would end by it.
+  EXPECT_THAT(ask({with_limit(of("custom", "w"), 2, Unit::kWeek)}), StartsWith("OK: OK 2/7*4 "));
+  several.entries[0].second = "weeks";
+  several.limit->second = Unit::kWeek;
+  several.multiplier = 2;
+  EXPECT_THAT(ask({several}), StartsWith("OK: OK 5/14*4 left 4"));
 }
 
 TEST_F(RateLimitTest, WhatCountsIsTakenInAnyCase) {
@@ -260,6 +171,30 @@ TEST_F(RateLimitTest, FieldsAreThoseOfTheKeysWhoseRulesWantThem) {
   EXPECT_EQ(ask({of("user"), of("tenant")}),
             "OVER: OVER 3/3 left 0 in 3600s; OK 10/2 left 9 in 60s, ratelimit=\"tenant\";r=9;t=60, "
             "ratelimit-policy=\"tenant\";q=10;w=60");
+}
+
+TEST_F(RateLimitTest, MetadataIsWhatWasAskedAndWhatBecameOfIt) {
+  const auto metadata = [this](const std::vector<AskedDescriptor>& descriptors, uint32_t hits) {
+    const int32_t stream = begin(descriptors, {}, "site", hits);
+    go();
+    const auto all = texts_in(client().of(stream).message(), {6});
+    return all.size() == 1 ? all[0] : "(none)";
+  };
+  EXPECT_EQ(metadata({of("user")}, 0), "(none)");
+  const std::string told = metadata({of("told", "a\xff"), with_hits(of("user"), 2)}, 1);
+  EXPECT_EQ(texts_in(told, {1, 1}),
+            (std::vector<std::string>{"domain", "hitsAddend", "quotaModeEnabled", "descriptors"}));
+  EXPECT_EQ(texts_in(told, {1, 2, 3}), std::vector<std::string>{"site"});
+  const std::vector<uint32_t> fields = {1, 2, 6, 1, 5, 1};
+  const auto at = [&](std::vector<uint32_t> more) {
+    more.insert(more.begin(), fields.begin(), fields.end());
+    return texts_in(told, more);
+  };
+  EXPECT_EQ(at({1}), (std::vector<std::string>{"entries", "code", "policy", "remaining", "entries",
+                                               "hitsAddend", "code", "policy", "remaining"}));
+  EXPECT_EQ(at({2, 6, 1, 3}), (std::vector<std::string>{"told=a?", "user=x"}));
+  EXPECT_EQ(at({2, 3}), (std::vector<std::string>{"OK", "tenant", "OK", "user"}));
+  EXPECT_THAT(metadata({of("told", "a")}, 99), HasSubstr("OVER_LIMIT"));
 }
 
 TEST_F(RateLimitTest, APolicyMayBeCalledAsAnItemIsWritten) {
@@ -358,6 +293,10 @@ TEST_F(RateLimitUsers, CallsAreTheirUsers) {
   EXPECT_THAT(ask({of("tenant")}, proxy), StartsWith("7 NOPERM"));
   EXPECT_THAT(ask({with_limit(of("user"), 9, Unit::kDay)}, proxy), StartsWith("7 NOPERM"));
   EXPECT_THAT(ask({with_hits(of("user"), 1, true)}, proxy), StartsWith("7 NOPERM"));
+  // A limit of 0 is no way around rights, though nobody has to ask for its verdict.
+  for (const std::string name : {"user", "tenant"})
+    EXPECT_THAT(ask({with_limit(of(name), 0, Unit::kDay)}, proxy), StartsWith("7 NOPERM")) << name;
+  EXPECT_EQ(ask({with_limit(of("user"), 0, Unit::kDay)}, secret), "OVER: OVER 0/4 left 0 in 0s");
   // Calls of two users in one read.
   const int32_t mine = begin({of("user")}, proxy);
   const int32_t theirs = begin({of("tenant")}, secret);
