@@ -88,6 +88,7 @@ class Page(PageTest):
             self.shows("#banner", "The store has failed: limits go on in memory")
             self.shows("#banner", "Look whether the directory")
             self.shows("#state", "serves writes")
+            self.assertNotIn("- of -", self.browser.text("body"), "a disk that is not there has no figures")
             self.pictures("failed-memory")
 
     def test_a_server_that_is_away_and_comes_back(self):

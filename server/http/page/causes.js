@@ -18,8 +18,9 @@ const now = (name, labels) => history.value(history.latest(), name, labels);
 const button = (words, click) => h("button", {type: "button", click}, words);
 
 const freeShare = () => now("weir_disk_free_bytes") / now("weir_disk_bytes");
-export const diskIsFull = () => now("weir_disk_bytes") > 0 && freeShare() < DISK_FULL_SHARE;
-export const diskIsNearlyFull = () => now("weir_disk_bytes") > 0 && freeShare() < 0.1;
+export const diskIsKnown = () => now("weir_disk_bytes") > 0;  // else the directory is not there
+export const diskIsFull = () => diskIsKnown() && freeShare() < DISK_FULL_SHARE;
+export const diskIsNearlyFull = () => diskIsKnown() && freeShare() < 0.1;
 export const storeIsUp = () => now("weir_storage_up") === 1;
 export const limiting = () => history.latest().get("weir_limiting_info")?.[0]?.labels.limiting ?? "on";
 
@@ -95,7 +96,7 @@ function store(unready) {
   const free = `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))} are free`;
   const cure = diskIsFull()
     ? `The disk is full: ${free}. Make room there.`
-    : `On its disk ${free}. Look whether the directory (CONFIG GET dir) is there, mounted and writable.`;
+    : `${diskIsKnown() ? `On its disk ${free}. ` : ""}Look whether the directory (CONFIG GET dir) is there, mounted and writable.`;
   if (unready === "")
     return {kind: "store", mood: "bad", title: "The store has failed:", words: `limits go on in memory (storage-failure-policy memory), and what they decide now is lost if weir ends. ${cure} weir writes all that it owes by itself then.`};
   return {kind: "store", mood: "bad", title: "Commands that write are not served:", words: `${cure} weir goes on by itself within seconds. What it says: ${unready}.`};

@@ -84,7 +84,7 @@ function drawStorage() {
     ["could be lost in a crash", duration(now("weir_unsynced_age_seconds")), up ? "" : "bad"],
     ["log", bytes(now("weir_log_bytes"))],
     ["state", bytes(now("weir_state_bytes"))],
-    ["disk, free", `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))}`, disk],
+    ["disk, free", causes.diskIsKnown() ? `${bytes(now("weir_disk_free_bytes"))} of ${bytes(now("weir_disk_bytes"))}` : "-", disk],
     ["compactions running", count(now("weir_compactions_running"))],
     ["times that RocksDB held writing up", count(now("weir_write_stalls_total"))],
     ["read from disk a second", count(history.rate("weir_cold_reads_total"))],
