@@ -20,6 +20,7 @@
 #include "resp/reply.h"
 #include "server/command/work_meter.h"
 #include "server/script/lua/memory.h"
+#include "server/script/lua/registration.h"
 
 struct lua_State;
 
@@ -52,14 +53,6 @@ enum class Stop { kNone, kTimeLimit, kKilled, kCommandFailed, kMemory, kReply };
 
 // What a state is for: scripts of EVAL, or functions of libraries.
 enum class World { kScripts, kFunctions };
-
-// A function that a library being loaded has registered.
-struct Registration {
-  std::string name;
-  std::optional<std::string> description;
-  uint32_t flags = 0;  // shebang.h
-  int reference = -1;
-};
 
 // A row by the spelling that scripts used for it last: most call few commands, again and again.
 struct KnownRow {
