@@ -5,11 +5,8 @@
 //    and a problem's text live in the Context.
 #include "server/script/libraries/redis_call.h"
 
-#include <charconv>
-#include <cmath>
 #include <lua.hpp>
 
-#include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/acl/user.h"
 #include "server/command/command_errors.h"
@@ -18,6 +15,7 @@
 #include "server/config/config.h"
 #include "server/script/lua/context.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/number_text.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/to_lua.h"
 #include "server/session/session.h"
@@ -25,17 +23,10 @@
 namespace weir::server::script {
 namespace {
 
-constexpr double kShortIntegersMax = 1e15;
+constexpr int kArgumentDigits = 17;
 
 std::string_view number_text(double number, NumberText* text) {
-  if (number == std::floor(number) && std::fabs(number) < kShortIntegersMax &&
-      !(number == 0 && std::signbit(number))) {
-    return {text->bytes, resp::format_int64(static_cast<int64_t>(number), text->bytes)};
-  }
-  // The digits are those of printf's %.17g.
-  const auto end = std::to_chars(text->bytes, text->bytes + sizeof text->bytes, number,
-                                 std::chars_format::general, 17);
-  return {text->bytes, static_cast<size_t>(end.ptr - text->bytes)};
+  return {text->bytes, write_number_text(number, kArgumentDigits, text->bytes)};
 }
 
 // Fills context.args from the stack; its strings stay where they are. Never raises.

@@ -20,6 +20,7 @@
 #include "resp/reply.h"
 #include "server/command/work_meter.h"
 #include "server/script/lua/memory.h"
+#include "server/script/lua/number_text.h"
 #include "server/script/lua/registration.h"
 
 struct lua_State;
@@ -61,7 +62,7 @@ struct KnownRow {
 };
 
 struct NumberText {
-  char bytes[32];
+  char bytes[kNumberTextBytes];
 };
 
 struct Context {
