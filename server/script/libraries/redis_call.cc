@@ -32,18 +32,18 @@ std::string_view number_text(double number, NumberText* text) {
 // Fills context.args from the stack; its strings stay where they are. Never raises.
 bool collect_arguments(lua_State* L, Context& context) {
   const int count = lua_gettop(L);
-  context.args.clear();
+  context.args.resize(static_cast<size_t>(count));
   if (context.numbers.size() < static_cast<size_t>(count))
     context.numbers.resize(static_cast<size_t>(count));
-  for (int i = 1; i <= count; ++i) {
+  std::string_view* arg = context.args.data();
+  for (int i = 1; i <= count; ++i, ++arg) {
     const int type = lua_type(L, i);
     if (type == LUA_TSTRING) {
       size_t size = 0;
       const char* bytes = lua_tolstring(L, i, &size);
-      context.args.emplace_back(bytes, size);
+      *arg = {bytes, size};
     } else if (type == LUA_TNUMBER) {
-      context.args.push_back(
-          number_text(lua_tonumber(L, i), &context.numbers[static_cast<size_t>(i - 1)]));
+      *arg = number_text(lua_tonumber(L, i), &context.numbers[static_cast<size_t>(i - 1)]);
     } else {
       context.problem = "ERR Lua redis lib command arguments must be strings or integers";
       return false;

@@ -106,7 +106,7 @@ struct Context {
   // The command being called.
   std::vector<std::string_view> args;
   std::vector<NumberText> numbers;
-  std::array<KnownRow, 16> rows;
+  std::array<KnownRow, 64> rows;
   std::string nested;
   resp::ReplyWriter nested_reply{&nested};
   std::string problem;

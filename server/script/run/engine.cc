@@ -11,6 +11,7 @@
 #include "server/script/libraries/sandbox.h"
 #include "server/script/lua/busy.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/names.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/to_reply.h"
 #include "server/session/session.h"
@@ -128,10 +129,10 @@ int push_arguments(lua_State* L, const Context& context, const Invocation& invoc
     return 2;
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, context.world_table);
-  lua_pushliteral(L, "KEYS");
+  push_name(L, Name::kKeys);
   push_list(L, invocation.keys);
   lua_rawset(L, -3);
-  lua_pushliteral(L, "ARGV");
+  push_name(L, Name::kArgv);
   push_list(L, invocation.arguments);
   lua_rawset(L, -3);
   lua_pop(L, 1);
@@ -165,7 +166,7 @@ int prepare(lua_State* L) {
   context.world_table = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_pushcfunction(L, note_error);
   context.error_handler = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_pushcfunction(L, run_script);
+  push_with_names(L, run_script);
   context.runner = luaL_ref(L, LUA_REGISTRYINDEX);
   if (context.world == World::kScripts) return 0;
   push_loading_world(L);
