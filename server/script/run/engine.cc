@@ -10,6 +10,7 @@
 #include "server/os/clock.h"
 #include "server/script/libraries/sandbox.h"
 #include "server/script/lua/busy.h"
+#include "server/script/lua/bytecode.h"
 #include "server/script/lua/looks.h"
 #include "server/script/lua/names.h"
 #include "server/script/lua/script_host.h"
@@ -180,12 +181,22 @@ struct Compiling {
   std::string* error;
 };
 
+// Scripts see their globals through a stand-in, which refuses to be written. One that assigns to
+// none may read the table itself: nothing else can give it away, or write it (lua/bytecode.h).
+void see_globals_directly(lua_State* L) {
+  const Context& context = context_of(L);
+  if (context.world != World::kScripts || may_assign_globals(L)) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.world_table);
+  lua_setfenv(L, -2);
+}
+
 int compile_script(lua_State* L) {
   auto* compiling = static_cast<Compiling*>(lua_touserdata(L, 1));
   const char* name = chunk_name(context_of(L).world);
   lua_pushstring(L, name);  // the parser relies on the stack to keep the name
   const int status = load_watched(L, compiling->body, name);
   if (status == 0) {
+    see_globals_directly(L);
     compiling->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
     size_t size = 0;
