@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="weir" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.revision="$WEIR_REVISION"
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends curl librocksdb7.8 libspdlog1.10 libfmt9 liblua5.1-0 libsystemd0 libssl3 libpq5 libnats3.4 libnghttp2-14 libdate-tz3 tzdata \
+    && apt-get install -y --no-install-recommends curl librocksdb7.8 libspdlog1.10 libfmt9 libsystemd0 libssl3 libpq5 libnats3.4 libnghttp2-14 libdate-tz3 tzdata \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 999 --user-group --home-dir /data --shell /usr/sbin/nologin weir \
     && install -d -o weir -g weir -m 750 /data

@@ -35,6 +35,14 @@ std::vector<SlotRange> ranges_without(const std::vector<SlotRange>& ranges) {
   return others;
 }
 
+// Most scripts are called with one key, whose slot needs no look. (False of rows that find their
+// keys otherwise.)
+bool names_one_key(const Command& command, Args args) {
+  const auto count_at = static_cast<size_t>(command.keys.numkeys);
+  return count_at > 0 && command.keys.first == 0 && command.more_keys == nullptr &&
+         count_at < args.size() && args[count_at] == "1";
+}
+
 std::string cross_slot_error(const Command& command) {
   std::string error(kCrossSlot);
   if (command.group == "ratelimit") error += kAboutTags;
@@ -306,7 +314,7 @@ Result<void, std::string> Cluster::check_in_script(const Command& command, Args 
 }
 
 void Cluster::note_slots(const Command& command, Args args) {
-  if (on()) return;
+  if (on() || names_one_key(command, args)) return;
   RequestSlot slots;
   slots.add(command, args);
   note_slots(slots);

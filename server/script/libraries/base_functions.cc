@@ -61,10 +61,21 @@ int call_charged(lua_State* L, size_t element_ns) {
 
 }  // namespace
 
-// Digits and blanks are read one after another.
+// Digits and blanks are read one after another. Lua's own function reads a text twice: whether it
+// is a number, and which.
 int safe_tonumber(lua_State* L) {
-  if (lua_type(L, 1) == LUA_TSTRING) charge(L, kDigitNs * lua_objlen(L, 1));
-  return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  const int type = lua_type(L, 1);
+  if (type == LUA_TSTRING) charge(L, kDigitNs * lua_objlen(L, 1));
+  if (lua_gettop(L) != 1 || (type != LUA_TSTRING && type != LUA_TNUMBER))
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+  if (type == LUA_TNUMBER) return 1;
+  const lua_Number number = lua_tonumber(L, 1);  // 0 for what is none, too
+  if (number == 0 && lua_isnumber(L, 1) == 0) {
+    lua_pushnil(L);
+  } else {
+    lua_pushnumber(L, number);
+  }
+  return 1;
 }
 
 // Makes a coroutine, or a function that resumes one, whose clock is watched from its beginning.

@@ -5,11 +5,8 @@
 //    and a problem's text live in the Context.
 #include "server/script/libraries/redis_call.h"
 
-#include <charconv>
-#include <cmath>
 #include <lua.hpp>
 
-#include "resp/numbers.h"
 #include "server/acl/acl.h"
 #include "server/acl/user.h"
 #include "server/command/command_errors.h"
@@ -18,6 +15,7 @@
 #include "server/config/config.h"
 #include "server/script/lua/context.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/number_text.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/to_lua.h"
 #include "server/session/session.h"
@@ -25,34 +23,27 @@
 namespace weir::server::script {
 namespace {
 
-constexpr double kShortIntegersMax = 1e15;
+constexpr int kArgumentDigits = 17;
 
 std::string_view number_text(double number, NumberText* text) {
-  if (number == std::floor(number) && std::fabs(number) < kShortIntegersMax &&
-      !(number == 0 && std::signbit(number))) {
-    return {text->bytes, resp::format_int64(static_cast<int64_t>(number), text->bytes)};
-  }
-  // The digits are those of printf's %.17g.
-  const auto end = std::to_chars(text->bytes, text->bytes + sizeof text->bytes, number,
-                                 std::chars_format::general, 17);
-  return {text->bytes, static_cast<size_t>(end.ptr - text->bytes)};
+  return {text->bytes, write_number_text(number, kArgumentDigits, text->bytes)};
 }
 
 // Fills context.args from the stack; its strings stay where they are. Never raises.
 bool collect_arguments(lua_State* L, Context& context) {
   const int count = lua_gettop(L);
-  context.args.clear();
+  context.args.resize(static_cast<size_t>(count));
   if (context.numbers.size() < static_cast<size_t>(count))
     context.numbers.resize(static_cast<size_t>(count));
-  for (int i = 1; i <= count; ++i) {
+  std::string_view* arg = context.args.data();
+  for (int i = 1; i <= count; ++i, ++arg) {
     const int type = lua_type(L, i);
     if (type == LUA_TSTRING) {
       size_t size = 0;
       const char* bytes = lua_tolstring(L, i, &size);
-      context.args.emplace_back(bytes, size);
+      *arg = {bytes, size};
     } else if (type == LUA_TNUMBER) {
-      context.args.push_back(
-          number_text(lua_tonumber(L, i), &context.numbers[static_cast<size_t>(i - 1)]));
+      *arg = number_text(lua_tonumber(L, i), &context.numbers[static_cast<size_t>(i - 1)]);
     } else {
       context.problem = "ERR Lua redis lib command arguments must be strings or integers";
       return false;

@@ -8,6 +8,7 @@
 #include "server/script/libraries/sandbox.h"
 #include "server/script/lua/context.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/names.h"
 #include "server/script/lua/sha1.h"
 
 namespace weir::server::script {
@@ -124,9 +125,9 @@ int refuse_debug(lua_State* L) {
   return raise_error_table(L, "ERR redis.debug() is refused: there is no script debugger");
 }
 
-constexpr luaL_Reg kRedisFunctions[] = {{"call", call_command},
-                                        {"pcall", try_command},
-                                        {"acl_check_cmd", check_command},
+constexpr luaL_Reg kCalls[] = {{"call", call_command}, {"pcall", try_command}};
+
+constexpr luaL_Reg kRedisFunctions[] = {{"acl_check_cmd", check_command},
                                         {"error_reply", error_reply},
                                         {"status_reply", status_reply},
                                         {"sha1hex", sha1_of},
@@ -192,6 +193,10 @@ void set_version(lua_State* L) {
 
 void push_redis_library(lua_State* L, World world) {
   lua_newtable(L);
+  for (const luaL_Reg& call : kCalls) {
+    push_with_names(L, call.func);
+    lua_setfield(L, -2, call.name);
+  }
   set_functions(L, kRedisFunctions);
   if (world == World::kScripts) set_functions(L, kScriptFunctions);
   set_numbers(L, kLogLevels);

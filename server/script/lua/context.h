@@ -20,6 +20,8 @@
 #include "resp/reply.h"
 #include "server/command/work_meter.h"
 #include "server/script/lua/memory.h"
+#include "server/script/lua/number_text.h"
+#include "server/script/lua/registration.h"
 
 struct lua_State;
 
@@ -53,14 +55,6 @@ enum class Stop { kNone, kTimeLimit, kKilled, kCommandFailed, kMemory, kReply };
 // What a state is for: scripts of EVAL, or functions of libraries.
 enum class World { kScripts, kFunctions };
 
-// A function that a library being loaded has registered.
-struct Registration {
-  std::string name;
-  std::optional<std::string> description;
-  uint32_t flags = 0;  // shebang.h
-  int reference = -1;
-};
-
 // A row by the spelling that scripts used for it last: most call few commands, again and again.
 struct KnownRow {
   std::string spelling;
@@ -68,7 +62,7 @@ struct KnownRow {
 };
 
 struct NumberText {
-  char bytes[32];
+  char bytes[kNumberTextBytes];
 };
 
 struct Context {
@@ -112,7 +106,7 @@ struct Context {
   // The command being called.
   std::vector<std::string_view> args;
   std::vector<NumberText> numbers;
-  std::array<KnownRow, 16> rows;
+  std::array<KnownRow, 64> rows;
   std::string nested;
   resp::ReplyWriter nested_reply{&nested};
   std::string problem;

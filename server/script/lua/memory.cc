@@ -38,13 +38,10 @@ void* Memory::take(size_t bytes) {
 
 void Memory::give(void* block, size_t bytes) {
   if (!in_arena(block)) return std::free(block);
-  auto* free = static_cast<Free*>(block);
-  const size_t list = size_class(bytes);
-  free->next = free_[list];
-  free_[list] = free;
+  give_to_list(block, bytes);
 }
 
-void* Memory::resize(void* block, size_t old_bytes, size_t bytes) {
+void* Memory::resize_otherwise(void* block, size_t old_bytes, size_t bytes) {
   if (bytes == 0) {
     used_ -= old_bytes;
     if (block != nullptr) give(block, old_bytes);

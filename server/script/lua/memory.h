@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace weir::server::script {
 
@@ -18,8 +19,21 @@ class Memory {
   Memory();
 
   // Resizes a block as Lua's allocator: 0 bytes frees it; null when no memory is left, or none
-  // allowed.
-  void* resize(void* block, size_t old_bytes, size_t bytes);
+  // allowed. Most blocks are small, and taken or freed: that is here.
+  void* resize(void* block, size_t old_bytes, size_t bytes) {
+    if (block == nullptr && bytes - 1 < kSmallMax && used_ + bytes <= bytes_max_) {
+      Free*& first = free_[size_class(bytes)];
+      if (first != nullptr) [[likely]] {
+        used_ += bytes;
+        return std::exchange(first, first->next);
+      }
+    } else if (bytes == 0 && in_arena(block)) {
+      used_ -= old_bytes;
+      give_to_list(block, old_bytes);
+      return nullptr;
+    }
+    return resize_otherwise(block, old_bytes, bytes);
+  }
 
   size_t used() const { return used_; }
   size_t room() const { return used_ < bytes_max_ ? bytes_max_ - used_ : 0; }
@@ -42,8 +56,13 @@ class Memory {
   bool in_arena(const void* block) const {
     return block >= arena_.get() && block < arena_.get() + arena_bytes_;
   }
+  void* resize_otherwise(void* block, size_t old_bytes, size_t bytes);
   void* take(size_t bytes);
   void give(void* block, size_t bytes);
+  void give_to_list(void* block, size_t bytes) {
+    auto* free = static_cast<Free*>(block);
+    free->next = std::exchange(free_[size_class(bytes)], free);
+  }
 
   size_t arena_bytes_;
   std::unique_ptr<std::byte[]> arena_;

@@ -5,6 +5,7 @@
 
 #include "resp/numbers.h"
 #include "server/script/lua/context.h"
+#include "server/script/lua/names.h"
 
 namespace weir::server::script {
 namespace {
@@ -51,10 +52,10 @@ void push_array(lua_State* L, Cursor* cursor) {
   }
 }
 
-void push_entries(lua_State* L, Cursor* cursor, const char* name, bool has_values) {
+void push_entries(lua_State* L, Cursor* cursor, Name name, bool has_values) {
   const int64_t count = take_number(cursor);
   lua_newtable(L);
-  lua_pushstring(L, name);
+  push_name(L, name);
   lua_newtable(L);  // grown key by key, so its keys are in the order in which Redis shows them
   for (int64_t i = 0; i < count; ++i) {
     push_value(L, cursor);
@@ -69,20 +70,23 @@ void push_entries(lua_State* L, Cursor* cursor, const char* name, bool has_value
   lua_rawset(L, -3);
 }
 
-void push_named(lua_State* L, const char* name, std::string_view text) {
-  lua_newtable(L);
-  set_text_field(L, name, text);
+// The table has room for one field: it is the same as one that grew by it.
+void push_named(lua_State* L, Name name, std::string_view text) {
+  lua_createtable(L, 0, 1);
+  push_name(L, name);
+  text == "OK" ? push_name(L, Name::kOkText) : push_text(L, text);
+  lua_rawset(L, -3);
 }
 
 void push_error(lua_State* L, Cursor* cursor) {
-  push_named(L, "err", take_line(cursor));
+  push_named(L, Name::kErr, take_line(cursor));
   mark_as_counted(L);
 }
 
 void push_double(lua_State* L, Cursor* cursor) {
   const std::string_view text = take_line(cursor);
   lua_newtable(L);
-  lua_pushliteral(L, "double");
+  push_name(L, Name::kDouble);
   lua_pushnumber(L, std::strtod(text.data(), nullptr));  // the CR after it ends the number
   lua_rawset(L, -3);
 }
@@ -90,7 +94,7 @@ void push_double(lua_State* L, Cursor* cursor) {
 void push_verbatim(lua_State* L, Cursor* cursor) {
   const std::string_view bytes = take_bytes(cursor, take_number(cursor));
   lua_newtable(L);
-  lua_pushliteral(L, "verbatim_string");
+  push_name(L, Name::kVerbatim);
   lua_newtable(L);
   set_text_field(L, "string", bytes.substr(4));
   set_text_field(L, "format", bytes.substr(0, 3));
@@ -101,7 +105,7 @@ void push_value(lua_State* L, Cursor* cursor) {
   luaL_checkstack(L, 6, "a reply nested too deep");
   switch (*cursor->at++) {
     case '+':
-      return push_named(L, "ok", take_line(cursor));
+      return push_named(L, Name::kOk, take_line(cursor));
     case '-':
       return push_error(L, cursor);
     case ':':
@@ -111,13 +115,13 @@ void push_value(lua_State* L, Cursor* cursor) {
     case '*':
       return push_array(L, cursor);
     case '%':
-      return push_entries(L, cursor, "map", true);
+      return push_entries(L, cursor, Name::kMap, true);
     case '~':
-      return push_entries(L, cursor, "set", false);
+      return push_entries(L, cursor, Name::kSet, false);
     case ',':
       return push_double(L, cursor);
     case '(':
-      return push_named(L, "big_number", take_line(cursor));
+      return push_named(L, Name::kBigNumber, take_line(cursor));
     case '=':
       return push_verbatim(L, cursor);
     case '#':

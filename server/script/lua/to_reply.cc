@@ -6,6 +6,7 @@
 
 #include "server/script/lua/context.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/names.h"
 
 namespace weir::server::script {
 namespace {
@@ -35,13 +36,23 @@ void write_line(Writer& writer, char type, std::string_view text) {
   out->append("\r\n");
 }
 
-// Pushes the field of the table on top if it has the type; otherwise pushes nothing.
-bool push_field(lua_State* L, const char* name, int type) {
-  lua_pushstring(L, name);
+// Each pushes a field of the table on top if it has the type; otherwise nothing. Of the first the
+// name is on top of the table, and is popped.
+bool push_field_if(lua_State* L, int type) {
   lua_rawget(L, -2);
   if (lua_type(L, -1) == type) return true;
   lua_pop(L, 1);
   return false;
+}
+
+bool push_field(lua_State* L, Name name, int type) {
+  push_name(L, name);
+  return push_field_if(L, type);
+}
+
+bool push_part(lua_State* L, const char* name) {
+  lua_pushstring(L, name);
+  return push_field_if(L, LUA_TSTRING);
 }
 
 void write_number(Writer& writer, lua_Number number) {
@@ -93,9 +104,9 @@ bool write_entries(Writer& writer, bool has_values) {
 
 bool write_verbatim(Writer& writer) {
   lua_State* L = writer.L;
-  if (!push_field(L, "format", LUA_TSTRING)) return false;
+  if (!push_part(L, "format")) return false;
   lua_insert(L, -2);
-  const bool whole = push_field(L, "string", LUA_TSTRING);
+  const bool whole = push_part(L, "string");
   if (whole) {
     std::string format(reply_text_at(L, -3).substr(0, 3));
     format.resize(3, ' ');
@@ -111,18 +122,18 @@ bool write_verbatim(Writer& writer) {
 bool write_typed(Writer& writer, bool* fits) {
   lua_State* L = writer.L;
   *fits = true;
-  if (push_field(L, "err", LUA_TSTRING)) {
+  if (push_field(L, Name::kErr, LUA_TSTRING)) {
     writer.reply.error(reply_text_at(L, -1).substr(0, reply_text_at(L, -1).find('\0')));
     context_of(L).error_counted = is_marked_as_counted(L, lua_gettop(L) - 1);
-  } else if (push_field(L, "ok", LUA_TSTRING)) {
+  } else if (push_field(L, Name::kOk, LUA_TSTRING)) {
     write_line(writer, '+', reply_text_at(L, -1));
-  } else if (push_field(L, "double", LUA_TNUMBER)) {
+  } else if (push_field(L, Name::kDouble, LUA_TNUMBER)) {
     writer.reply.real(lua_tonumber(L, -1));
-  } else if (push_field(L, "map", LUA_TTABLE)) {
+  } else if (push_field(L, Name::kMap, LUA_TTABLE)) {
     *fits = write_entries(writer, true);
-  } else if (push_field(L, "set", LUA_TTABLE)) {
+  } else if (push_field(L, Name::kSet, LUA_TTABLE)) {
     *fits = write_entries(writer, false);
-  } else if (push_field(L, "big_number", LUA_TSTRING)) {
+  } else if (push_field(L, Name::kBigNumber, LUA_TSTRING)) {
     std::string digits(reply_text_at(L, -1));  // the whole text, although a line ends at a NUL
     for (char& c : digits) c = c == '\r' || c == '\n' ? ' ' : c;
     if (writer.reply.protocol() >= 3) {
@@ -130,7 +141,7 @@ bool write_typed(Writer& writer, bool* fits) {
     } else {
       writer.reply.bulk(digits);
     }
-  } else if (push_field(L, "verbatim_string", LUA_TTABLE)) {
+  } else if (push_field(L, Name::kVerbatim, LUA_TTABLE)) {
     if (!write_verbatim(writer)) {
       lua_pop(L, 1);
       return false;

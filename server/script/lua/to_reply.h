@@ -16,6 +16,7 @@ struct ReplyRules {
 
 // Writes the value on top of the stack, and answers whether it fits. If not, the buffer holds half
 // a reply, which the caller cuts off. Metatables are not used. May raise (memory).
+// REQUIRES: the function that runs may push names (names.h).
 bool write_reply(lua_State* L, resp::ReplyWriter& reply, const ReplyRules& rules);
 
 }  // namespace weir::server::script

@@ -10,7 +10,9 @@
 #include "server/os/clock.h"
 #include "server/script/libraries/sandbox.h"
 #include "server/script/lua/busy.h"
+#include "server/script/lua/bytecode.h"
 #include "server/script/lua/looks.h"
+#include "server/script/lua/names.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/to_reply.h"
 #include "server/session/session.h"
@@ -128,10 +130,10 @@ int push_arguments(lua_State* L, const Context& context, const Invocation& invoc
     return 2;
   }
   lua_rawgeti(L, LUA_REGISTRYINDEX, context.world_table);
-  lua_pushliteral(L, "KEYS");
+  push_name(L, Name::kKeys);
   push_list(L, invocation.keys);
   lua_rawset(L, -3);
-  lua_pushliteral(L, "ARGV");
+  push_name(L, Name::kArgv);
   push_list(L, invocation.arguments);
   lua_rawset(L, -3);
   lua_pop(L, 1);
@@ -165,7 +167,7 @@ int prepare(lua_State* L) {
   context.world_table = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_pushcfunction(L, note_error);
   context.error_handler = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_pushcfunction(L, run_script);
+  push_with_names(L, run_script);
   context.runner = luaL_ref(L, LUA_REGISTRYINDEX);
   if (context.world == World::kScripts) return 0;
   push_loading_world(L);
@@ -179,12 +181,22 @@ struct Compiling {
   std::string* error;
 };
 
+// Scripts see their globals through a stand-in, which refuses to be written. One that assigns to
+// none may read the table itself: nothing else can give it away, or write it (lua/bytecode.h).
+void see_globals_directly(lua_State* L) {
+  const Context& context = context_of(L);
+  if (context.world != World::kScripts || may_assign_globals(L)) return;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, context.world_table);
+  lua_setfenv(L, -2);
+}
+
 int compile_script(lua_State* L) {
   auto* compiling = static_cast<Compiling*>(lua_touserdata(L, 1));
   const char* name = chunk_name(context_of(L).world);
   lua_pushstring(L, name);  // the parser relies on the stack to keep the name
   const int status = load_watched(L, compiling->body, name);
   if (status == 0) {
+    see_globals_directly(L);
     compiling->reference = luaL_ref(L, LUA_REGISTRYINDEX);
   } else {
     size_t size = 0;

@@ -24,7 +24,7 @@
 #include "base/result.h"
 #include "base/string_hash.h"
 #include "server/command/command.h"
-#include "server/script/lua/context.h"
+#include "server/script/lua/registration.h"
 
 namespace weir::server {
 class ScriptHost;

@@ -305,6 +305,11 @@ TEST_F(ClusterTest, OffItCountsWhatAClusterWouldRefuse) {
   ask("SET b 1");
   ask("EXEC");
   EXPECT_THAT(ask("INFO weir"), HasSubstr("cross_slot_refusals:0\\x0d\\x0awould_cross_slots:2"));
+  ask("EVAL ok 1 a b");
+  ask("EVAL ok 2 {a}1 {a}2");
+  EXPECT_THAT(ask("INFO weir"), HasSubstr("would_cross_slots:2"));
+  ask("EVAL ok 2 a b");
+  EXPECT_THAT(ask("INFO weir"), HasSubstr("would_cross_slots:3"));
   EXPECT_EQ(ask("CLUSTER SLOTS"), "(error ERR This instance has cluster support disabled)");
   EXPECT_FALSE(std::filesystem::exists(config_.dir + "/NODE"));
 }

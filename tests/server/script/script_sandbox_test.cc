@@ -7,6 +7,7 @@
 namespace weir::server {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -99,6 +100,35 @@ TEST_F(ScriptSandbox, SharedTablesAreReadOnly) {
   expect_intact();
   EXPECT_EQ(eval("return {type(rawget(_G,'x')),type(string.x),#string,#_G}"),
             "*4\r\n" + bulk("nil") + bulk("nil") + ":0\r\n:0\r\n");
+}
+
+// A script that assigns to no global reads the table of globals itself, and not through the
+// stand-in. It finds the same, and gets no further than others do.
+TEST_F(ScriptSandbox, WhoAssignsToNoGlobalChangesNoneEither) {
+  for (const std::string_view script :
+       {"local t = _G t.x = 1", "local t = _G t.redis = nil", "rawset(_G, 'redis', 1)",
+        "local f = loadstring('redis = 1') f()", "local f = loadstring('KEYS = 1') f()",
+        "load((function() local n = 0 return function() n = n + 1 return ({'x ', '= 1'})[n] end "
+        "end)())()",
+        "pcall(loadstring('tonumber = nil')) local t = redis t.call = nil",
+        "coroutine.wrap(loadstring('math = nil'))()", "local m = math m.floor = nil",
+        "setmetatable(_G, {})", "local t = getmetatable(_G) t.__index = nil"}) {
+    EXPECT_THAT(eval(script), HasSubstr("Attempt to modify a readonly table")) << script;
+    expect_intact();
+  }
+  EXPECT_THAT(eval("return nothing"),
+              AllOf(HasSubstr("Script attempted to access nonexistent global variable 'nothing'"),
+                    HasSubstr("on @user_script:1.")));
+  EXPECT_EQ(eval("return {type(_G.redis), tostring(_G.redis == redis), tostring(_G.KEYS == KEYS), "
+                 "tostring(_G._G == _G), tostring(rawget(_G, 'redis') == redis)}"),
+            "*5\r\n" + bulk("table") + bulk("true") + bulk("true") + bulk("true") + bulk("true"));
+  // Each run has arguments of its own.
+  EXPECT_EQ(client_->call({"EVAL", "return {KEYS[1], ARGV[1]}", "1", "a", "b"}),
+            "*2\r\n" + bulk("a") + bulk("b"));
+  EXPECT_EQ(client_->call({"EVAL", "return {KEYS[1], ARGV[1]}", "1", "c", "d"}),
+            "*2\r\n" + bulk("c") + bulk("d"));
+  EXPECT_EQ(client_->call({"EVAL", "return {tostring(KEYS[1]), #ARGV}", "0"}),
+            "*2\r\n" + bulk("nil") + ":0\r\n");
 }
 
 TEST_F(ScriptSandbox, WhatBehavesLikeAWriteReachesNothingShared) {
