@@ -116,7 +116,14 @@ Status Keyspace::fill_from_store(const OpenReport& report, const OpeningWatch& w
   Status status = recovery_.check(store_.get(), options_.follows || read_only);
   if (!status.ok()) return status;
   if (read_only && !usable()) return report.read_only;  // a database is missing and cannot be made
+  if (status = let_store_forget(); !status.ok()) return status;
   return commit_turn();
+}
+
+// Only who shares its log with others reads it while it is written.
+Status Keyspace::let_store_forget() {
+  const bool shares = options_.log != nullptr || options_.follows;
+  return shares || store_.failed() ? Status() : store_->forget_turns();
 }
 
 // Brings the log up to memory with one record, after a time in which the store took nothing. It
@@ -130,6 +137,7 @@ Status Keyspace::append_everything_owed() {
   if (Status status = store_->replay(end_.turn + 1, count); !status.ok()) return status;
   end_.logged_turn = end_.turn;
   store_.mark_recovered();
+  if (Status status = let_store_forget(); !status.ok()) return status;
   for (const auto& table : set_.tables()) {
     KeyOrder key_order = 0;
     do {

@@ -153,6 +153,7 @@ class Keyspace {
   void forget_everything();
   void end_at_newest_logged_turn();
   Status append_everything_owed();
+  Status let_store_forget();
 
   StoreFactory make_store_;
   KeyspaceOptions options_;

@@ -157,11 +157,10 @@ Status RocksData::probe() const {
 }
 
 void RocksData::add_metrics(StoreMetrics* metrics) const {
-  metrics->log_bytes = log_.bytes_on_disk();
   metrics->state_bytes = state_.bytes_on_disk();
   metrics->state_records_estimate = state_.records_estimate();
   metrics->records_dropped = state_.records_dropped();
-  metrics->write_stalls = log_.stalls();
+  log_.add_metrics(metrics);
   state_.add_metrics(metrics);
   std::error_code unknown;
   const auto space = std::filesystem::space(directory_.path(), unknown);

@@ -23,6 +23,12 @@ class RocksEvents : public rocksdb::EventListener {
                        stall.condition.cur != rocksdb::WriteStallCondition::kNormal;
     if (began) ++stalls_;
   }
+  // RocksDB would begin again by itself once the disk has room, with a flush. Who has the database
+  // decides when to go on, and a log that forgets its turns must not be flushed.
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
   void OnCompactionBegin(rocksdb::DB*, const rocksdb::CompactionJobInfo&) override { ++running_; }
   void OnCompactionCompleted(rocksdb::DB*, const rocksdb::CompactionJobInfo& job) override {
     --running_;

@@ -19,6 +19,7 @@ namespace weir::storage {
 namespace {
 
 constexpr uint64_t kRotateShare = 2;  // half of wal_bytes_max
+constexpr uint64_t kCutShare = 4;     // a file of a log that forgets its turns
 
 // Answers the last turn that is in tables: 0 if there are none, nullopt if that cannot be told. The
 // WAL, which may be broken, is not read: where the tables' database is told to look there is none.
@@ -75,6 +76,8 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
   events_ = std::make_shared<RocksEvents>();
   set.listeners.push_back(events_);
   if (Status status = open_database(set, path, mode, &database_); !status.ok()) return status;
+  cut_.set_up(database_.get(), std::dynamic_pointer_cast<LogMemtables>(set.memtable_factory),
+              options.wal_bytes_max / kCutShare);
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   if (Status found = find_bookmarks(); !found.ok()) return found;
   newest_turn_ = synced_turn_ = opened->last_turn;
@@ -137,6 +140,8 @@ Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint
   uint64_t dropped = std::max(before, droppable_turn_.load());
   if (!bookmarked_.empty())
     dropped = std::max(before, bookmarked_.drop_up_to(dropped, needed_turn_));
+  // What is forgotten needs no deletion.
+  if (cut_.active()) dropped = before;
   if (status.ok() && dropped > before) status = add_drops(batch, dropped);
   if (!status.ok()) return from_rocks(status, "cannot append to the log " + path_);
   const size_t bytes = batch->GetDataSize();
@@ -145,6 +150,7 @@ Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint
   wal_bytes_ += bytes;
   dropped_turn_ = dropped;
   if (dropped > before && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
+  if (cut_.active() && cut_.is_due(wal_bytes_)) rotation_due_ = true;
   return {};
 }
 
@@ -199,9 +205,20 @@ Status RocksLog::sync() {
 
 // Dropped turns do not get into the flushed file, and the WAL that held them goes away.
 Status RocksLog::rotate() {
-  rocksdb::Status status = wait_for_flushes();
-  if (status.ok()) status = start_flush();
-  if (status.ok()) status = wait_for_flushes();
+  rocksdb::Status status;
+  if (cut_.active()) {
+    dropped_turn_ = droppable_turn_.load();
+    status = cut_.give_back(dropped_turn_);
+    if (status.ok() && cut_.wants_cut(wal_bytes_, writer_->written_turn() <= dropped_turn_)) {
+      status = start_flush();
+      if (status.ok()) cut_.note_cut();
+      if (status.ok()) status = cut_.give_back(dropped_turn_);
+    }
+  } else {
+    status = wait_for_flushes();
+    if (status.ok()) status = start_flush();
+    if (status.ok()) status = wait_for_flushes();
+  }
   if (!status.ok()) return from_rocks(status, "cannot shorten the log " + path_);
   return remove_old_files();
 }
@@ -247,6 +264,11 @@ Status RocksLog::checkpoint(const std::string& path) {
     status = checkpoint->CreateCheckpoint(path, std::numeric_limits<uint64_t>::max());
   }
   return from_rocks(status, "cannot copy the log to " + path);
+}
+
+void RocksLog::add_metrics(StoreMetrics* metrics) const {
+  metrics->log_bytes = bytes_in(path_);
+  metrics->write_stalls += events_ == nullptr ? 0 : events_->stalls();
 }
 
 uint64_t RocksLog::bytes_in(const std::string& path) {

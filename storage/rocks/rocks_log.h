@@ -29,11 +29,13 @@
 
 #include "storage/rocks/rocks_events.h"
 #include "storage/rocks/rocks_internal.h"
+#include "storage/rocks/rocks_log_cut.h"
 #include "storage/rocks/rocks_log_writer.h"
 #include "storage/rocks/rocks_wal_sync.h"
 #include "storage/rocks/synced_mark.h"
 #include "storage/store/bookmarked_log.h"
 #include "storage/store/bookmarked_turns.h"
+#include "storage/store/store.h"
 
 namespace weir::storage {
 
@@ -68,6 +70,9 @@ class RocksLog {
   Status remove_bookmarks();
   Lookup kept_turn(uint64_t turn, std::string* record, Status* failure) const;
   void keep_turns_from(uint64_t turn) { needed_turn_ = turn; }
+  // Lets the log forget the turns that append() takes: then replay() and the functions of
+  // BookmarkedLog are not called any more. Is told of write-backs.
+  RocksLogCut& forgetting() { return cut_; }
   // True once after each append that has left much to give back: rotate() is then to be called.
   bool take_rotation_due() { return std::exchange(rotation_due_, false); }
   Status replay(uint64_t first, const std::function<Status(uint64_t, std::string_view)>& visit);
@@ -76,15 +81,14 @@ class RocksLog {
   // Covers every append that has returned before it, also those that complete later.
   Status sync();
   uint64_t synced_turn() const { return synced_turn_.load(); }
-  // Says that the turns up to this one are in the state; the next append drops those that nothing
-  // else needs.
+  // Says that the turns up to this one are in the state; the next append, or rotate() where turns
+  // are forgotten, drops those that nothing else needs.
   void drop_up_to(uint64_t turn) { droppable_turn_ = turn; }
   // Gives back the files that hold only dropped turns. May run on one thread at a time.
   Status rotate();
   Status checkpoint(const std::string& path);
-  uint64_t bytes_on_disk() const { return bytes_in(path_); }
+  void add_metrics(StoreMetrics* metrics) const;
   static uint64_t bytes_in(const std::string& path);
-  uint64_t stalls() const { return events_ == nullptr ? 0 : events_->stalls(); }
 
  private:
   bool may_append();
@@ -109,6 +113,7 @@ class RocksLog {
   std::unique_ptr<SyncedMark> synced_mark_;
   std::shared_ptr<RocksEvents> events_;
   std::unique_ptr<rocksdb::DB> database_;
+  RocksLogCut cut_;
   uint64_t newest_turn_ = 0;  // that append() or append_batch() has taken
   std::atomic<uint64_t> synced_turn_{0};
   std::atomic<uint64_t> wal_bytes_{0};  // bytes written since the last rotation

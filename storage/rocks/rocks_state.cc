@@ -157,9 +157,13 @@ Status RocksState::load_written_back(WrittenBack* written_back) const {
   return Status::corrupt("the state " + path_ + " holds records but not the turn they are of");
 }
 
+// What is read becomes an entry, so its block is not wanted again soon. To put it into the block
+// cache, and another one out of it, took a quarter of the look-up (9.8 us with it, 7.3 without).
+// The system's page cache has it.
 Lookup RocksState::get(std::string_view stored_key, std::string* value, Status* failure) const {
-  const rocksdb::Status status =
-      database_->Get(rocksdb::ReadOptions(), slice_of(stored_key), value);
+  rocksdb::ReadOptions options;
+  options.fill_cache = false;
+  const rocksdb::Status status = database_->Get(options, slice_of(stored_key), value);
   if (status.ok()) return Lookup::kFound;
   if (status.IsNotFound()) return Lookup::kAbsent;
   *failure = from_rocks(status, "cannot read the state " + path_);

@@ -51,6 +51,9 @@ class RocksStore : public Store {
                 const std::function<Status(uint64_t, std::string_view)>& visit) override {
     return data_.log().replay(first, visit);
   }
+  Status forget_turns() override {
+    return data_.read_only().ok() ? data_.log().forgetting().begin() : data_.read_only();
+  }
 
   void start_sync() override;
   SyncState sync_state() const override;
@@ -162,6 +165,7 @@ SyncState RocksStore::sync_state() const {
 }
 
 void RocksStore::add_to_write_back(StateSlice slice) {
+  data_.log().forgetting().begin_write_back();
   auto shared = std::make_shared<const StateSlice>(std::move(slice));
   worker_.post([this, shared = std::move(shared)] {
     if (data_.read_only().ok()) data_.state().add_to_write_back(*shared);
@@ -191,6 +195,8 @@ Status RocksStore::write_back(const WrittenBack& written_back) {
   if (!data_.read_only().ok()) return data_.read_only();
   Status status = data_.state().finish_write_back(written_back, [this] { return sync_log(); });
   if (status.ok()) data_.log().drop_up_to(written_back.turn);
+  data_.log().forgetting().end_write_back();
+  if (status.ok() && data_.log().forgetting().active()) rotate_log();
   if (status.ok()) data_.keep_reserve();
   return status;
 }

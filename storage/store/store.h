@@ -169,6 +169,9 @@ class Store : public TurnLog, public BookmarkedLog {
   virtual Status replay(
       uint64_t first,
       const std::function<Status(uint64_t turn, std::string_view record)>& visit) = 0;
+  // From now on what append() takes is not read again before the store is opened anew, so it need
+  // not be kept in memory: replay() and the functions of BookmarkedLog are not called any more.
+  virtual Status forget_turns() { return {}; }
   // append() may complete later than it returns, while the disk is busy: every turn up to this one
   // is in the log; `notify` tells when to look again. The greatest number: append() has always
   // completed when it returns.
