@@ -1,8 +1,6 @@
 // This server as an owner of hash slots: whether a request is for it, and who has what.
 //
 // With the option cluster-enabled off it counts requests that a cluster would refuse, and no more.
-// Nothing goes from server to server: which of them has which slots is in the file cluster-topology
-// that all of them read, or this one has all of them.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +9,11 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "server/cluster/node_file.h"
 #include "server/cluster/request_slot.h"
-#include "server/cluster/topology.h"
+#include "server/cluster/slot_map.h"
 #include "server/command/command.h"
 #include "server/config/config.h"
+#include "server/core/run/topology_file.h"
 #include "server/os/reloaded.h"
 #include "server/session/session.h"
 #include "storage/keyspace/keyspace.h"
@@ -25,20 +23,15 @@ namespace weir::server {
 class Cluster {
  public:
   Cluster(const Config* config, storage::Keyspace* keys, std::function<uint64_t()> random)
-      : config_(*config), keys_(*keys), random_(std::move(random)) {}
+      : config_(*config), keys_(*keys), file_(config, keys, std::move(random)) {}
 
-  // Reads the topology and the directory's NODE, and writes the latter if it says something new.
-  // Fails if the data are not this node's. REQUIRES: the keyspace is open.
+  // See TopologyFile.
   Result<void, std::string> open();
-  // Reads the topology again: takes it as a whole, or fails and keeps what was there.
   Result<Reloaded, std::string> reload();
 
   bool on() const { return config_.cluster_enabled; }
-  const Topology& topology() const { return topology_; }
-  // Answers this server's place among the topology's owners.
-  size_t me() const { return me_; }
-  // Answers an owner's id of 40 digits.
-  std::string id_of(size_t owner) const;
+  const SlotMap& map() const { return map_; }
+  const Topology& topology() const { return file_.topology(); }
 
   // Most requests name one key in one place, or none. Tells whether this one does, and is this
   // server's: then admit() need not be asked. REQUIRES: on()
@@ -56,7 +49,7 @@ class Cluster {
   // A client that has come over TLS is led to where TLS is spoken.
   Result<void, std::string> admit(const Session& session, const Command& command, Args args);
   // Tells whether a slot is another's; kNoSlot is nobody's.
-  bool is_moved(int slot) const { return slot != kNoSlot && topology_.owner_of(slot) != me_; }
+  bool is_moved(int slot) const { return slot != kNoSlot && map_.shard_of(slot) != map_.own(); }
   bool is_moved(const Command& command, Args args) const;
   // Answers the error that leads to the owner of a slot, or to that of a request's keys.
   std::string moved_error(int slot, bool over_tls) const;
@@ -79,38 +72,16 @@ class Cluster {
 
  private:
   Result<void, std::string> look_at_databases() const;
-  Result<Topology, std::string> read_topology() const;
-  // Answers which owner of a topology this server is.
-  Result<size_t, std::string> find_me(const Topology& topology) const;
-  // Tells whether the directory may serve the topology as that owner, and if not why.
-  Result<void, std::string> check_may_serve(const Topology& topology, size_t me) const;
-  Result<void, std::string> check_held_keys(const Topology& topology, size_t me) const;
-  // Looks for keys of slots that others have: for all of them if they are few, and while nobody is
-  // served yet at least for the first.
-  struct Held {
-    uint64_t count = 0;
-    bool all = true;  // it has looked at all of them
-    int example = kNoSlot;
-  };
-  Held find_held_keys(const Owner& mine) const;
-  Result<void, std::string> read_node();
-  Result<void, std::string> write_node(const NodeFile& node);
-  Result<void, std::string> serve(Topology topology, size_t me);
-  void warn_without_tls_port() const;
-  std::string path_of(std::string_view name) const;
-  bool keeps_node() const { return keeps_files(config_.storage); }
+  void show_topology();
 
   const Config& config_;
   storage::Keyspace& keys_;
-  std::function<uint64_t()> random_;
-  NodeFile node_;
-  Topology topology_ = Topology::alone();
-  size_t me_ = 0;
+  TopologyFile file_;
+  SlotMap map_;
   int admitted_slot_ = kNoSlot;
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far
   uint64_t cross_slot_refusals_ = 0;
   uint64_t would_cross_slots_ = 0;
-  bool opened_ = false;
 };
 
 }  // namespace weir::server
