@@ -22,8 +22,9 @@ namespace {
 // A command that is answered by an error where there is no cluster.
 template <void (*run)(Call& call, const Cluster& cluster)>
 void in_cluster(Call& call) {
-  const Cluster& cluster = server_of(call).executor().cluster();
+  Cluster& cluster = server_of(call).executor().cluster();
   if (!cluster.on()) return call.reply.error("ERR This instance has cluster support disabled");
+  cluster.look_at_members();
   run(call, cluster);
 }
 
@@ -68,6 +69,10 @@ void getkeysinslot(Call& call, const Cluster&) {
 
 void links(Call& call, const Cluster&) { call.reply.array(0); }
 void ok(Call& call, const Cluster&) { call.reply.status("OK"); }
+void readonly(Call& call, const Cluster&) {
+  call.session.activity().note_follows();
+  call.reply.status("OK");
+}
 void help(Call& call, const Cluster&) { container_help(call); }
 
 constexpr std::string_view kNoReplica = "ERR You should send CLUSTER FAILOVER to a replica";
@@ -112,8 +117,8 @@ constexpr Command kClusterCommands[] = {
                  .arity = 1,
                  .flags = kFast | kLoading,
                  .categories = "connection",
-                 .summary = "OK in a cluster, which has no replicas to read from.",
-                 .run = in_cluster<ok>}),
+                 .summary = "OK in a cluster, whose standbys lead to the primary all the same.",
+                 .run = in_cluster<readonly>}),
     cluster_row({.name = "readwrite",
                  .arity = 1,
                  .flags = kFast | kLoading,
@@ -138,13 +143,14 @@ constexpr Command kClusterCommands[] = {
                  .usage = "slot:integer",
                  .summary = "Answers how many keys a slot has here.",
                  .run = in_cluster<countkeysinslot>}),
-    cluster_row({.name = "cluster|failover",
-                 .arity = -2,
-                 .flags = kChanges,
-                 .audit = Audit::kYes,
-                 .usage = "[FORCE | TAKEOVER]",
-                 .summary = "Makes a standby of a shard its primary; in a cluster an error.",
-                 .run = cluster_failover}),
+    cluster_row(
+        {.name = "cluster|failover",
+         .arity = -2,
+         .flags = kChanges,
+         .audit = Audit::kYes,
+         .usage = "[FORCE | TAKEOVER]",
+         .summary = "Makes a standby of a shard its primary; an error where there is no shard.",
+         .run = cluster_failover}),
     cluster_row({.name = "cluster|getkeysinslot",
                  .arity = 4,
                  .flags = kStale,
@@ -162,7 +168,7 @@ constexpr Command kClusterCommands[] = {
         {.name = "cluster|info",
          .arity = 2,
          .flags = kStale,
-         .summary = "Answers the state of the cluster, and the topology's epoch and digest.",
+         .summary = "Answers the state of the cluster, and a digest of its topology or map.",
          .tips = kChanging,
          .run = in_cluster<cluster_info>}),
     cluster_row({.name = "cluster|keyslot",
@@ -183,13 +189,14 @@ constexpr Command kClusterCommands[] = {
                  .flags = kStale,
                  .summary = "Answers the id of this node.",
                  .run = in_cluster<cluster_myid>}),
-    cluster_row({.name = "cluster|myshardid",
-                 .arity = 2,
-                 .flags = kStale,
-                 .summary = "Answers the id of this node's shard, which is the node's.",
-                 .since = "7.2.0",
-                 .tips = kChanging,
-                 .run = in_cluster<cluster_myshardid>}),
+    cluster_row(
+        {.name = "cluster|myshardid",
+         .arity = 2,
+         .flags = kStale,
+         .summary = "Answers the id of this node's shard, which is the node's if it is alone.",
+         .since = "7.2.0",
+         .tips = kChanging,
+         .run = in_cluster<cluster_myshardid>}),
     cluster_row({.name = "cluster|nodes",
                  .arity = 2,
                  .flags = kStale,
@@ -201,7 +208,7 @@ constexpr Command kClusterCommands[] = {
                  .flags = kAdmin | kStale,
                  .audit = Audit::kNo,
                  .usage = "node-id",
-                 .summary = "Answers an empty list: there are no replicas.",
+                 .summary = "Answers a line for each standby of a shard's primary.",
                  .since = "5.0.0",
                  .tips = kChanging,
                  .run = in_cluster<cluster_replicas>}),
@@ -214,7 +221,7 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|shards",
                  .arity = 2,
                  .flags = kStale,
-                 .summary = "Answers each node with its slots.",
+                 .summary = "Answers each shard with its slots and nodes.",
                  .since = "7.0.0",
                  .tips = kChanging,
                  .run = in_cluster<cluster_shards>}),
@@ -223,13 +230,13 @@ constexpr Command kClusterCommands[] = {
                  .flags = kAdmin | kStale,
                  .audit = Audit::kNo,
                  .usage = "node-id",
-                 .summary = "Answers an empty list: there are no replicas.",
+                 .summary = "Answers a line for each standby of a shard's primary.",
                  .tips = kChanging,
                  .run = in_cluster<cluster_replicas>}),
     cluster_row({.name = "cluster|slots",
                  .arity = 2,
                  .flags = kStale,
-                 .summary = "Answers each range of slots with its node.",
+                 .summary = "Answers each range of slots with its nodes, the primary first.",
                  .tips = kChanging,
                  .run = in_cluster<cluster_slots>}),
 };

@@ -202,8 +202,14 @@ void cluster_info(Call& call, const Cluster& cluster) {
       number("cluster_current_epoch", newest) + number("cluster_my_epoch", own) +
       number("cluster_stats_messages_sent", 0) + number("cluster_stats_messages_received", 0) +
       number("total_cluster_links_buffer_limit_exceeded", 0);
-  text += number("cluster_topology_epoch", cluster.topology().epoch()) +
-          field("cluster_topology_digest", cluster.topology().digest());
+  if (cluster.is_of_shard()) {
+    text += field("cluster_id", cluster.id()) +
+            number("cluster_slots_unowned", kSlots - counts.assigned) +
+            field("cluster_map_digest", map.digest());
+  } else {
+    text += number("cluster_topology_epoch", cluster.topology().epoch()) +
+            field("cluster_topology_digest", cluster.topology().digest());
+  }
   call.reply.verbatim(text);
 }
 

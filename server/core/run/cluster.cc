@@ -1,8 +1,15 @@
 #include "server/core/run/cluster.h"
 
+#include <utility>
+
+#include "base/time_units.h"
+#include "server/core/shard/shown_shard.h"
+
 namespace weir::server {
 namespace {
 
+constexpr int64_t kFollowsWithinNs = kNsPerS;
+constexpr int64_t kShownForNs = 100 * kNsPerMs;  // so that a flood of requests costs little
 constexpr std::string_view kNotServed = "CLUSTERDOWN Hash slot not served";
 constexpr std::string_view kCrossSlot = "CROSSSLOT Keys in request don't hash to the same slot";
 constexpr std::string_view kAboutTags =
@@ -34,9 +41,29 @@ Result<void, std::string> Cluster::open() {
     return std::string("cluster-topology is set, which needs cluster-enabled yes");
   if (!on()) return {};
   if (const auto alone = look_at_databases(); !alone) return alone;
+  if (is_of_shard()) {  // whose members are known once it has begun
+    map_ = SlotMap({ShownShard{.ranges = {{0, kSlots - 1}}, .members = {{.is_self = true}}}});
+    return {};
+  }
   if (const auto opened = file_.open(); !opened) return opened;
   show_topology();
   return {};
+}
+
+std::string Cluster::id() const {
+  return is_of_shard() ? membership_->view().cluster : std::string();
+}
+
+void Cluster::look_at_members() {
+  if (!is_of_shard()) return;
+  const int64_t now_ns = clock_.steady_ns();
+  MemberView view = membership_->view();
+  const bool is_as_shown = view.epoch == shown_.epoch && view.state == shown_.state &&
+                           view.primary_node == shown_.primary_node;
+  if (is_as_shown && now_ns - shown_at_ns_ < kShownForNs) return;
+  map_.show(map_.own(), shown_shard(*membership_, config_));
+  shown_ = std::move(view);
+  shown_at_ns_ = now_ns;
 }
 
 Result<Reloaded, std::string> Cluster::reload() {
@@ -68,11 +95,16 @@ Result<void, std::string> Cluster::admit(const Session& session, const Command& 
   return moved_error(slots.slot(), uses_tls(session.client().peer().type));
 }
 
-std::string Cluster::moved_error(int slot, bool over_tls) const {
+// Who is about to take over sends nobody to the one before, which may know of it already.
+std::string Cluster::moved_error(int slot, bool over_tls) {
+  if (slot == kNoSlot) return {};
+  look_at_members();
   const size_t shard = map_.shard_of(slot);
   const ShownMember* const primary =
       shard == SlotMap::kNobody ? nullptr : map_.shards()[shard].primary();
-  if (primary == nullptr) return std::string(kNotServed);
+  if (primary == nullptr || primary->is_self) return std::string(kNotServed);
+  if (is_of_shard() && shard == map_.own() && shown_.state == "claiming")
+    return std::string(kNotServed);
   return "MOVED " + std::to_string(slot) + " " + primary->host + ":" +
          std::to_string(primary->port_for(over_tls));
 }
@@ -83,10 +115,24 @@ bool Cluster::is_moved(const Command& command, Args args) const {
   return is_moved(slots.slot());
 }
 
-std::string Cluster::moved_error(const Call& call) const {
+std::string Cluster::moved_error(const Session& session, const Command& command, Args args) {
   RequestSlot slots;
-  slots.add(call.command, call.args);
-  return moved_error(slots.slot(), uses_tls(call.session.client().peer().type));
+  slots.add(command, args);
+  return moved_error(slots.slot(), uses_tls(session.client().peer().type));
+}
+
+std::string Cluster::end_of_wait(const Session& session, Waiter& waiter) {
+  return on() ? moved_error(session, *waiter.command, waiter.arguments()) : std::string();
+}
+
+// A cluster's client goes where it is led, and remembers it. One that has found the primary by
+// SENTINEL does not: it goes on asking here, until it has to connect anew.
+Result<void, std::string> Cluster::lead(Session& session, Result<void, std::string> without_keys) {
+  if (admitted_slot_ == kNoSlot) return without_keys;
+  std::string error = moved_error(admitted_slot_, uses_tls(session.client().peer().type));
+  const int64_t led_for_ns = session.activity().note_led(shown_.epoch, clock_.steady_ns());
+  if (led_for_ns >= kFollowsWithinNs && !session.activity().follows()) session.close_after_reply();
+  return error;
 }
 
 bool Cluster::is_redirection(std::string_view error) {

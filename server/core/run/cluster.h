@@ -1,4 +1,5 @@
-// This server as an owner of hash slots: whether a request is for it, and who has what.
+// This server as an owner of hash slots: whether a request is for it, and who has what. A member of
+// a shard has all slots together with the others, and serves them if it is the primary.
 //
 // With the option cluster-enabled off it counts requests that a cluster would refuse, and no more.
 #pragma once
@@ -14,23 +15,38 @@
 #include "server/command/command.h"
 #include "server/config/config.h"
 #include "server/core/run/topology_file.h"
+#include "server/core/shard/membership.h"
+#include "server/os/clock.h"
 #include "server/os/reloaded.h"
 #include "server/session/session.h"
+#include "server/waiting/waiting.h"
 #include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 
 class Cluster {
  public:
-  Cluster(const Config* config, storage::Keyspace* keys, std::function<uint64_t()> random)
-      : config_(*config), keys_(*keys), file_(config, keys, std::move(random)) {}
+  // `membership` is null for a server of no shard.
+  Cluster(const Config* config, storage::Keyspace* keys, Clock* clock, const Membership* membership,
+          std::function<uint64_t()> random)
+      : config_(*config),
+        keys_(*keys),
+        clock_(*clock),
+        membership_(membership),
+        file_(config, keys, std::move(random)) {}
 
-  // See TopologyFile.
+  // See TopologyFile. A member of a shard has no topology.
   Result<void, std::string> open();
   Result<Reloaded, std::string> reload();
 
   bool on() const { return config_.cluster_enabled; }
+  bool is_of_shard() const { return membership_ != nullptr; }
+  // The cluster's id; "" where there is no shard.
+  std::string id() const;
   const SlotMap& map() const { return map_; }
+  // Has the map show this server's shard as its members are now, or were a moment ago if nothing
+  // has happened to the role. REQUIRES: on()
+  void look_at_members();
   const Topology& topology() const { return file_.topology(); }
 
   // Most requests name one key in one place, or none. Tells whether this one does, and is this
@@ -51,9 +67,16 @@ class Cluster {
   // Tells whether a slot is another's; kNoSlot is nobody's.
   bool is_moved(int slot) const { return slot != kNoSlot && map_.shard_of(slot) != map_.own(); }
   bool is_moved(const Command& command, Args args) const;
-  // Answers the error that leads to the owner of a slot, or to that of a request's keys.
-  std::string moved_error(int slot, bool over_tls) const;
-  std::string moved_error(const Call& call) const;
+  // Answers the error that leads to the owner of a slot, or to that of a request's keys; "" if it
+  // names none.
+  std::string moved_error(int slot, bool over_tls);
+  std::string moved_error(const Session& session, const Command& command, Args args);
+  // The same for a wait that ends with the role in the shard; "" where there is no cluster.
+  std::string end_of_wait(const Session& session, Waiter& waiter);
+  // What a member that does not serve answers to the request that was admitted last: keys lead to
+  // the shard's primary, and what names none is answered as `without_keys` says.
+  // Who is not one to follow has to connect anew after a while, and to ask where the primary is.
+  Result<void, std::string> lead(Session& session, Result<void, std::string> without_keys);
   // The request that was admitted last runs now.
   void begin_command() { running_slot_ = admitted_slot_; }
   // See ScriptHost::check_slots.
@@ -76,8 +99,13 @@ class Cluster {
 
   const Config& config_;
   storage::Keyspace& keys_;
+  Clock& clock_;
+  const Membership* const membership_;
   TopologyFile file_;
   SlotMap map_;
+  // Of the shard, when the map was told of it last.
+  MemberView shown_;
+  int64_t shown_at_ns_ = 0;
   int admitted_slot_ = kNoSlot;
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far
   uint64_t cross_slot_refusals_ = 0;

@@ -27,6 +27,7 @@ struct Command;
 
 // A member as people and clients are told of it.
 struct MemberView {
+  std::string cluster;  // 32 hexadecimal digits, drawn when the shard was made
   std::string shard;
   std::string node;   // 40 hexadecimal digits
   std::string state;  // "joining", "following", "claiming", "primary", "switching over", "stopped"

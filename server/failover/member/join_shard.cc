@@ -171,8 +171,10 @@ Result<void, std::string> check_member_options(const Config& config) {
         "log: storage-failure-policy memory is for a server of no shard; where the disk of a "
         "member "
         "fails, another member goes on");
-  if (config.cluster_enabled)
-    return std::string("log: a member of a shard does not speak the cluster protocol yet");
+  if (!config.cluster_topology.empty())
+    return std::string(
+        "log: cluster-topology is for servers without failover; the members of a shard have all "
+        "slots together, and know one another by the log");
   if (!config.cluster_announce_ip.empty() && !config.cluster_announce_hostname.empty())
     return std::string(
         "log: clients are told one host: set cluster-announce-ip or cluster-announce-hostname, not "
@@ -223,6 +225,7 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   const int64_t lease_ns =
       config.read_lease_ms < 0 ? failover_after_ns / 4 * 3 : config.read_lease_ms * kNsPerMs;
   MemberPlan plan;
+  plan.cluster = shard->identity.cluster;
   plan.shard = config.shard;
   plan.shard_checksum =
       storage::replication::shard_checksum(id_of_hex(shard->identity.cluster), config.shard);

@@ -16,6 +16,7 @@
 namespace weir::server {
 
 struct MemberPlan {
+  std::string cluster;          // 32 hexadecimal digits, drawn when the shard was made
   std::string shard;            // its name
   uint64_t shard_checksum = 0;  // that its records carry
   std::string address;          // "host:port" that clients reach this server by

@@ -1,6 +1,7 @@
 // Which options a member of a shard refuses.
 #include "server/failover/member/join_shard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace weir::server {
@@ -30,6 +31,15 @@ TEST(JoinShard, ClientsAreToldOneAddress) {
   EXPECT_EQ(refusal(config),
             "log: clients are told one host: set cluster-announce-ip or cluster-announce-hostname, "
             "not both");
+}
+
+TEST(JoinShard, SpeaksTheClusterProtocolWithoutATopology) {
+  Config config;
+  config.bind = {"127.0.0.1"};
+  config.cluster_enabled = true;
+  EXPECT_EQ(refusal(config), "");
+  config.cluster_topology = "topology";
+  EXPECT_THAT(refusal(config), testing::StartsWith("log: cluster-topology is for servers without"));
 }
 
 }  // namespace
