@@ -22,7 +22,7 @@ using storage::replication::kPlainNumberMax;
 
 constexpr size_t kToldNodeDigits = 40;
 constexpr size_t kToldDigestDigits = 64;
-constexpr size_t kRandomDigits = 16;
+constexpr size_t kInstanceDigits = 16;
 constexpr size_t kStateBytesMax = 32;
 constexpr int64_t kToldPortMax = 65535;
 constexpr uint64_t kPermilleMax = 1000;
@@ -355,7 +355,7 @@ Result<ShardFacts, std::string> read_shard_facts(const Value& value) {
   facts.node = fields.text("node");
   facts.instance.made_ms = fields.number("instance_ms");
   const std::string random = fields.text(
-      "instance_random", [](const auto& text) { return is_hex_id(text, kRandomDigits); });
+      "instance_random", [](const auto& text) { return is_hex_id(text, kInstanceDigits); });
   facts.serves = fields.number("serves", 1) == 1;
   facts.claim = fields.number("claim");
   facts.changes = fields.number("changes", kEpochMax);

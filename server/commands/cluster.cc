@@ -2,13 +2,15 @@
 // Nothing here changes who has what: that is in the configuration.
 #include "server/core/run/cluster.h"
 
-#include <algorithm>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
 #include "server/command/reply_done.h"
+#include "server/commands/cluster_map.h"
 #include "server/commands/command_lists.h"
 #include "server/commands/help.h"
 #include "server/core/run/server.h"
@@ -17,162 +19,14 @@
 namespace weir::server {
 namespace {
 
-constexpr int kBusPortOffset = 10000;  // weir has no bus; tools read the number
-
 // A command that is answered by an error where there is no cluster.
 template <void (*run)(Call& call, const Cluster& cluster)>
 void in_cluster(Call& call) {
-  const Cluster& cluster = server_of(call).executor().cluster();
+  Cluster& cluster = server_of(call).executor().cluster();
   if (!cluster.on()) return call.reply.error("ERR This instance has cluster support disabled");
+  cluster.look_at_members();
   run(call, cluster);
 }
-
-// What a client is told about an owner.
-struct Shown {
-  const Owner& owner;
-  std::string id;
-  std::string host;
-  std::string hostname;
-  int64_t port;  // for clients as this one is, over TLS or not
-  int64_t plain_port;
-  int64_t tls_port;  // 0: none of its own
-};
-
-// Answers "127.0.0.1" of "127.0.0.1:6379", "::1" of "[::1]:6379", and "" of a unix socket.
-std::string host_part(const Peer& peer) {
-  if (peer.type == ConnectionType::kUnixSocket) return {};
-  std::string host = peer.local_address.substr(0, peer.local_address.rfind(':'));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return host == "?" ? std::string() : host;
-}
-
-Shown shown_owner(const Call& call, const Cluster& cluster, size_t at) {
-  const Config& config = server_of(call).config();
-  const Owner& owner = cluster.topology().owners()[at];
-  Shown shown{.owner = owner,
-              .id = cluster.id_of(at),
-              .host = owner.host,
-              .hostname = at == cluster.me() ? config.cluster_announce_hostname : "",
-              .port = owner.port_for(uses_tls(call.session.client().peer().type)),
-              .plain_port = owner.port,
-              .tls_port = owner.tls_port};
-  if (!owner.host.empty()) return shown;
-  // A server alone in its cluster is known by the address by which it was reached.
-  const bool over_tls = uses_tls(call.session.client().peer().type) || config.port == 0;
-  shown.port = over_tls ? config.tls_port : config.port;
-  if (!over_tls && config.cluster_announce_port > 0) shown.port = config.cluster_announce_port;
-  shown.plain_port = over_tls ? config.port : shown.port;
-  shown.tls_port = config.tls_port;
-  shown.host = config.cluster_announce_ip;
-  if (shown.host.empty()) shown.host = host_part(call.session.client().peer());
-  return shown;
-}
-
-void slots(Call& call, const Cluster& cluster) {
-  const auto& owners = cluster.topology().owners();
-  struct Row {
-    SlotRange range;
-    size_t owner;
-  };
-  std::vector<Row> rows;
-  for (size_t at = 0; at < owners.size(); ++at) {
-    for (const SlotRange& range : owners[at].ranges) rows.push_back({range, at});
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const Row& a, const Row& b) { return a.range.first < b.range.first; });
-  call.reply.array(static_cast<int64_t>(rows.size()));
-  for (const Row& row : rows) {
-    const Shown shown = shown_owner(call, cluster, row.owner);
-    call.reply.array(3);
-    call.reply.integer(row.range.first);
-    call.reply.integer(row.range.last);
-    call.reply.array(4);
-    call.reply.bulk(shown.host);
-    call.reply.integer(shown.port);
-    call.reply.bulk(shown.id);
-    call.reply.map(shown.hostname.empty() ? 0 : 1);
-    if (shown.hostname.empty()) continue;
-    call.reply.bulk("hostname");
-    call.reply.bulk(shown.hostname);
-  }
-}
-
-void text_field(Call& call, std::string_view name, std::string_view value) {
-  call.reply.bulk(name);
-  call.reply.bulk(value);
-}
-
-void port_field(Call& call, std::string_view name, int64_t port) {
-  if (port == 0) return;  // it is not there
-  call.reply.bulk(name);
-  call.reply.integer(port);
-}
-
-void shards(Call& call, const Cluster& cluster) {
-  const auto& owners = cluster.topology().owners();
-  call.reply.array(static_cast<int64_t>(owners.size()));
-  for (size_t at = 0; at < owners.size(); ++at) {
-    const Shown shown = shown_owner(call, cluster, at);
-    call.reply.map(2);
-    call.reply.bulk("slots");
-    call.reply.array(static_cast<int64_t>(shown.owner.ranges.size()) * 2);
-    for (const SlotRange& range : shown.owner.ranges) {
-      call.reply.integer(range.first);
-      call.reply.integer(range.last);
-    }
-    call.reply.bulk("nodes");
-    call.reply.array(1);
-    call.reply.map(6 + (shown.plain_port != 0) + (shown.tls_port != 0) + !shown.hostname.empty());
-    text_field(call, "id", shown.id);
-    port_field(call, "port", shown.plain_port);
-    port_field(call, "tls-port", shown.tls_port);
-    text_field(call, "ip", shown.host);
-    text_field(call, "endpoint", shown.host);
-    if (!shown.hostname.empty()) text_field(call, "hostname", shown.hostname);
-    text_field(call, "role", "master");
-    call.reply.bulk("replication-offset");
-    call.reply.integer(0);
-    text_field(call, "health", "online");
-  }
-}
-
-void nodes(Call& call, const Cluster& cluster) {
-  std::string text;
-  const std::string epoch = std::to_string(cluster.topology().epoch());
-  for (size_t at = 0; at < cluster.topology().owners().size(); ++at) {
-    const Shown shown = shown_owner(call, cluster, at);
-    text += shown.id + " " + shown.host + ":" + std::to_string(shown.port) + "@" +
-            std::to_string(shown.port + kBusPortOffset);
-    if (!shown.hostname.empty()) text += "," + shown.hostname;
-    text += at == cluster.me() ? " myself,master - 0 0 " : " master - 0 0 ";
-    text += epoch + " connected";
-    for (const SlotRange& range : shown.owner.ranges) {
-      text += " " + std::to_string(range.first);
-      if (range.last != range.first) text += "-" + std::to_string(range.last);
-    }
-    text += "\n";
-  }
-  call.reply.verbatim(text);
-}
-
-void info(Call& call, const Cluster& cluster) {
-  const Topology& topology = cluster.topology();
-  const std::string owners = std::to_string(topology.owners().size());
-  const std::string epoch = std::to_string(topology.epoch());
-  const std::string slots = std::to_string(kSlots);
-  std::string text =
-      "cluster_state:ok\r\ncluster_slots_assigned:" + slots + "\r\ncluster_slots_ok:" + slots +
-      "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:0\r\ncluster_known_nodes:" + owners +
-      "\r\ncluster_size:" + owners + "\r\ncluster_current_epoch:" + epoch +
-      "\r\ncluster_my_epoch:" + epoch +
-      "\r\ncluster_stats_messages_sent:0\r\ncluster_stats_messages_received:0\r\n"
-      "total_cluster_links_buffer_limit_exceeded:0\r\n";
-  text += "cluster_topology_epoch:" + epoch + "\r\ncluster_topology_digest:" + topology.digest() +
-          "\r\n";
-  call.reply.verbatim(text);
-}
-
-void myid(Call& call, const Cluster& cluster) { call.reply.bulk(cluster.id_of(cluster.me())); }
 
 void keyslot(Call& call, const Cluster&) { call.reply.integer(hash_slot(call.args[2])); }
 
@@ -213,20 +67,12 @@ void getkeysinslot(Call& call, const Cluster&) {
   for (const std::string& key : found) call.reply.bulk(key);
 }
 
-// No server has replicas, and none reports another.
-template <void (*reply)(Call& call)>
-void of_node(Call& call, const Cluster& cluster) {
-  for (size_t at = 0; at < cluster.topology().owners().size(); ++at) {
-    if (cluster.id_of(at) == call.args[2]) return reply(call);
-  }
-  const std::string_view id = call.args[2];  // Redis shows it up to a NUL
-  call.reply.error("ERR Unknown node " + std::string(id.substr(0, id.find('\0'))));
-}
-
-void no_rows(Call& call) { call.reply.array(0); }
-void zero(Call& call) { call.reply.integer(0); }
 void links(Call& call, const Cluster&) { call.reply.array(0); }
 void ok(Call& call, const Cluster&) { call.reply.status("OK"); }
+void readonly(Call& call, const Cluster&) {
+  call.session.activity().note_follows();
+  call.reply.status("OK");
+}
 void help(Call& call, const Cluster&) { container_help(call); }
 
 constexpr std::string_view kNoReplica = "ERR You should send CLUSTER FAILOVER to a replica";
@@ -271,8 +117,8 @@ constexpr Command kClusterCommands[] = {
                  .arity = 1,
                  .flags = kFast | kLoading,
                  .categories = "connection",
-                 .summary = "OK in a cluster, which has no replicas to read from.",
-                 .run = in_cluster<ok>}),
+                 .summary = "OK in a cluster, whose standbys lead to the primary all the same.",
+                 .run = in_cluster<readonly>}),
     cluster_row({.name = "readwrite",
                  .arity = 1,
                  .flags = kFast | kLoading,
@@ -290,20 +136,21 @@ constexpr Command kClusterCommands[] = {
                  .usage = "node-id",
                  .summary = "Answers 0: servers do not watch one another.",
                  .tips = kChanging,
-                 .run = in_cluster<of_node<zero>>}),
+                 .run = in_cluster<cluster_count_failure_reports>}),
     cluster_row({.name = "cluster|countkeysinslot",
                  .arity = 3,
                  .flags = kStale,
                  .usage = "slot:integer",
                  .summary = "Answers how many keys a slot has here.",
                  .run = in_cluster<countkeysinslot>}),
-    cluster_row({.name = "cluster|failover",
-                 .arity = -2,
-                 .flags = kChanges,
-                 .audit = Audit::kYes,
-                 .usage = "[FORCE | TAKEOVER]",
-                 .summary = "Makes a standby of a shard its primary; in a cluster an error.",
-                 .run = cluster_failover}),
+    cluster_row(
+        {.name = "cluster|failover",
+         .arity = -2,
+         .flags = kChanges,
+         .audit = Audit::kYes,
+         .usage = "[FORCE | TAKEOVER]",
+         .summary = "Makes a standby of a shard its primary; an error where there is no shard.",
+         .run = cluster_failover}),
     cluster_row({.name = "cluster|getkeysinslot",
                  .arity = 4,
                  .flags = kStale,
@@ -321,9 +168,9 @@ constexpr Command kClusterCommands[] = {
         {.name = "cluster|info",
          .arity = 2,
          .flags = kStale,
-         .summary = "Answers the state of the cluster, and the topology's epoch and digest.",
+         .summary = "Answers the state of the cluster, and a digest of its topology or map.",
          .tips = kChanging,
-         .run = in_cluster<info>}),
+         .run = in_cluster<cluster_info>}),
     cluster_row({.name = "cluster|keyslot",
                  .arity = 3,
                  .flags = kStale,
@@ -341,29 +188,30 @@ constexpr Command kClusterCommands[] = {
                  .arity = 2,
                  .flags = kStale,
                  .summary = "Answers the id of this node.",
-                 .run = in_cluster<myid>}),
-    cluster_row({.name = "cluster|myshardid",
-                 .arity = 2,
-                 .flags = kStale,
-                 .summary = "Answers the id of this node's shard, which is the node's.",
-                 .since = "7.2.0",
-                 .tips = kChanging,
-                 .run = in_cluster<myid>}),
+                 .run = in_cluster<cluster_myid>}),
+    cluster_row(
+        {.name = "cluster|myshardid",
+         .arity = 2,
+         .flags = kStale,
+         .summary = "Answers the id of this node's shard, which is the node's if it is alone.",
+         .since = "7.2.0",
+         .tips = kChanging,
+         .run = in_cluster<cluster_myshardid>}),
     cluster_row({.name = "cluster|nodes",
                  .arity = 2,
                  .flags = kStale,
                  .summary = "Answers a line for each node: id, address, epoch, slots.",
                  .tips = kChanging,
-                 .run = in_cluster<nodes>}),
+                 .run = in_cluster<cluster_nodes>}),
     cluster_row({.name = "cluster|replicas",
                  .arity = 3,
                  .flags = kAdmin | kStale,
                  .audit = Audit::kNo,
                  .usage = "node-id",
-                 .summary = "Answers an empty list: there are no replicas.",
+                 .summary = "Answers a line for each standby of a shard's primary.",
                  .since = "5.0.0",
                  .tips = kChanging,
-                 .run = in_cluster<of_node<no_rows>>}),
+                 .run = in_cluster<cluster_replicas>}),
     cluster_row({.name = "cluster|saveconfig",
                  .arity = 2,
                  .flags = kChanges,
@@ -373,24 +221,24 @@ constexpr Command kClusterCommands[] = {
     cluster_row({.name = "cluster|shards",
                  .arity = 2,
                  .flags = kStale,
-                 .summary = "Answers each node with its slots.",
+                 .summary = "Answers each shard with its slots and nodes.",
                  .since = "7.0.0",
                  .tips = kChanging,
-                 .run = in_cluster<shards>}),
+                 .run = in_cluster<cluster_shards>}),
     cluster_row({.name = "cluster|slaves",
                  .arity = 3,
                  .flags = kAdmin | kStale,
                  .audit = Audit::kNo,
                  .usage = "node-id",
-                 .summary = "Answers an empty list: there are no replicas.",
+                 .summary = "Answers a line for each standby of a shard's primary.",
                  .tips = kChanging,
-                 .run = in_cluster<of_node<no_rows>>}),
+                 .run = in_cluster<cluster_replicas>}),
     cluster_row({.name = "cluster|slots",
                  .arity = 2,
                  .flags = kStale,
-                 .summary = "Answers each range of slots with its node.",
+                 .summary = "Answers each range of slots with its nodes, the primary first.",
                  .tips = kChanging,
-                 .run = in_cluster<slots>}),
+                 .run = in_cluster<cluster_slots>}),
 };
 
 }  // namespace

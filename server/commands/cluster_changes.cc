@@ -8,8 +8,12 @@ namespace weir::server {
 namespace {
 
 void refuse_change(Call& call) {
-  if (!server_of(call).executor().cluster().on())
-    return call.reply.error("ERR This instance has cluster support disabled");
+  const Cluster& cluster = server_of(call).executor().cluster();
+  if (!cluster.on()) return call.reply.error("ERR This instance has cluster support disabled");
+  if (cluster.is_of_shard()) {
+    return call.reply.error(
+        "ERR the members of a shard have all slots together, and are those that follow its log");
+  }
   call.reply.error(
       "ERR the topology of this cluster comes from the configuration: change the file of "
       "cluster-topology on all servers, and have them read it with SIGHUP");

@@ -68,7 +68,7 @@ void publish_on(Call& call, Kind kind) {
 }
 
 void publish(Call& call) {
-  if (const size_t owners = server_of(call).executor().cluster().topology().owners().size();
+  if (const size_t owners = server_of(call).executor().cluster().map().shards().size();
       owners > 1) {
     return call.reply.error(
         "ERR PUBLISH would reach the subscribers of one of " + std::to_string(owners) +

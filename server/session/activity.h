@@ -31,6 +31,16 @@ class Activity {
   void note_command(const Command* command) { last_command_ = command; }
   const Command* last_command() const { return last_command_; }
 
+  // A request was led to the primary of that epoch, where it is. Answers how long ago the first one
+  // was that was led there.
+  int64_t note_led(uint64_t epoch, int64_t now_ns) {
+    if (std::exchange(led_to_epoch_, epoch) != epoch) led_since_ns_ = now_ns;
+    return now_ns - led_since_ns_;
+  }
+  // The client has said by READONLY that it asks members of a cluster, and goes where it is led.
+  void note_follows() { follows_ = true; }
+  bool follows() const { return follows_; }
+
   // What the session did at one go was long, so others go first when it comes again.
   void note_long() { was_long_ = true; }
   bool was_long() const { return was_long_; }
@@ -54,6 +64,9 @@ class Activity {
   uint64_t commands_ = 0;
   const Command* last_command_ = nullptr;
   bool was_long_ = false;
+  bool follows_ = false;
+  uint64_t led_to_epoch_ = 0;
+  int64_t led_since_ns_ = 0;
   uint64_t commands_seen_ = 0;  // commands_ at the last call of silent_ns()
   int64_t seen_ns_ = 0;         // when a call last saw another, or a request waiting; 0: no call
 };

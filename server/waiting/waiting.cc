@@ -129,15 +129,18 @@ void Waiting::forget(uint64_t session) {
   if (found != waiters_.end()) metrics_.note_none(take(found->second.get())->command);
 }
 
-std::vector<uint64_t> Waiting::forget_all() {
+std::vector<std::unique_ptr<Waiter>> Waiting::take_all() {
   abandoned_.clear();
   ready_.clear();
-  std::vector<uint64_t> sessions;
-  for (const auto& [session, waiter] : waiters_) sessions.push_back(session);
-  for (const uint64_t session : sessions) forget(session);
+  std::vector<std::unique_ptr<Waiter>> all;
+  all.reserve(waiters_.size());
+  while (!waiters_.empty()) {
+    all.push_back(take(waiters_.begin()->second.get()));
+    metrics_.note_none(all.back()->command);
+  }
   ready_.clear();  // those who stood after somebody are gone, too
   begun_.clear();
-  return sessions;
+  return all;
 }
 
 const Waiter* Waiting::of_session(uint64_t session) const {

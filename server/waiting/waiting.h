@@ -134,8 +134,8 @@ class Waiting {
   // Called when the session does not wait after all, because what its command did is taken back.
   void forget(uint64_t session);
   // Called when the data is another's: nobody waits any more, and nothing is given back. Answers
-  // the sessions that have waited.
-  std::vector<uint64_t> forget_all();
+  // those who have waited.
+  std::vector<std::unique_ptr<Waiter>> take_all();
   const Waiter* of_session(uint64_t session) const;
   // Answers the sessions that began to wait since the last call, or to wait for something else.
   // Their commands may have taken permits in this turn, so a turn that fails fails them too.

@@ -58,12 +58,14 @@ void Machines::wipe(Node* node) { node->disk = storage::make_memory_disk(kSeed);
 
 void Machines::start(Node* node) {
   MemberPlan plan;
+  plan.cluster = std::string(32, 'c');
   plan.shard = kShard;
   plan.shard_checksum = checksum();
   plan.address = node->name.substr(39) + ":6379";
   plan.times = settings_.times;
   plan.append_interval_ns = settings_.append_interval_ns;
   plan.replies = settings_.replies;
+  plan.replies.speaks_cluster = settings_.speaks_cluster;
   plan.seed = random_.next();
   plan.trim = {.retained_bytes = trim_bytes_, .bytes_max = trim_bytes_ + trim_bytes_ / 4};
   plan.node = [node]() -> Result<NodeFile, std::string> {
@@ -80,6 +82,7 @@ void Machines::start(Node* node) {
   Config config;
   config.databases = 2;
   config.script_time_limit_ms = 0;
+  config.cluster_enabled = settings_.speaks_cluster;
   config.write_back_interval_ms = random_.between(20, 2'000);
   const auto make_store = [node] {
     auto store = std::make_unique<storage::MemoryStore>(node->disk);

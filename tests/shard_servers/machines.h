@@ -68,6 +68,7 @@ struct MemberSettings {
   int64_t append_interval_ns = 0;
   storage::replication::Times times = {.lease_ns = 1'500 * kMs, .failover_after_ns = 2'000 * kMs};
   bool trims = false;  // the log keeps a few records only
+  bool speaks_cluster = false;
 };
 
 class Machines {

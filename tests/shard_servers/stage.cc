@@ -69,6 +69,12 @@ int64_t ShardStage::run_long(Client* client, std::initializer_list<std::string_v
   return agenda_.now_ns() - begin_ns;
 }
 
+std::vector<Node*> ShardStage::nodes() const {
+  std::vector<Node*> all;
+  for (const auto& node : nodes_) all.push_back(node.get());
+  return all;
+}
+
 Node* ShardStage::primary() const {
   for (const auto& node : nodes_) {
     if (node->member->serves()) return node.get();
@@ -91,6 +97,15 @@ void ShardStage::meet() {
   };
   for (int i = 0; i < 100 && !know_all(); ++i) pass(500 * kMs);
   EXPECT_TRUE(know_all());
+}
+
+void ShardStage::restart(Node* node) {
+  for (const auto& client : clients_) {
+    if (client->node_ == node && !client->closed())
+      node->server->disconnect(std::exchange(client->session_, nullptr));
+  }
+  stop_process(node);
+  start(node);
 }
 
 void ShardStage::forge(const storage::replication::Body& body) {

@@ -39,6 +39,7 @@ class ShardStage : private Machines {
   void pass(int64_t ns);
   // Until each member knows the others by the member registry.
   void meet();
+  std::vector<Node*> nodes() const;
   Node* primary() const;
   Node* standby() const;
   Client* connect(Node* node);
@@ -61,6 +62,9 @@ class ShardStage : private Machines {
   void forge_facts(const std::string& name, const storage::replication::MemberFacts& facts) {
     registry_.put(name, encode_facts(facts));
   }
+
+  // Its process ends, and another one begins with its disk.
+  void restart(Node* node);
 
   // The log answers nobody.
   void take_log_away(int64_t ns) { network_.restart_engine(ns); }

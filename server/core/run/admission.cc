@@ -79,8 +79,10 @@ constexpr Gate kGates[] = {
      }},
     {"the role in the shard",
      [](const Needs& needs, const Request&) { return needs.shard_role->membership() != nullptr; },
-     [](const Needs& needs, const Request& request) {
-       return needs.shard_role->admit(request.session, *request.command);
+     [](const Needs& needs, const Request& request) -> Answer {
+       auto answer = needs.shard_role->admit(request.session, *request.command);
+       if (!needs.config->cluster_enabled || needs.shard_role->serves()) return answer;
+       return needs.cluster->lead(request.session, answer);
      }},
     {"a disk that takes writes",
      [](const Needs& needs, const Request& request) {

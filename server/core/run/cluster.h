@@ -1,8 +1,7 @@
-// This server as an owner of hash slots: whether a request is for it, and who has what.
+// This server as an owner of hash slots: whether a request is for it, and who has what. A member of
+// a shard has all slots together with the others, and serves them if it is the primary.
 //
 // With the option cluster-enabled off it counts requests that a cluster would refuse, and no more.
-// Nothing goes from server to server: which of them has which slots is in the file cluster-topology
-// that all of them read, or this one has all of them.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +10,44 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "server/cluster/node_file.h"
 #include "server/cluster/request_slot.h"
-#include "server/cluster/topology.h"
+#include "server/cluster/slot_map.h"
 #include "server/command/command.h"
 #include "server/config/config.h"
+#include "server/core/run/topology_file.h"
+#include "server/core/shard/membership.h"
+#include "server/os/clock.h"
 #include "server/os/reloaded.h"
 #include "server/session/session.h"
+#include "server/waiting/waiting.h"
 #include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
 
 class Cluster {
  public:
-  Cluster(const Config* config, storage::Keyspace* keys, std::function<uint64_t()> random)
-      : config_(*config), keys_(*keys), random_(std::move(random)) {}
+  // `membership` is null for a server of no shard.
+  Cluster(const Config* config, storage::Keyspace* keys, Clock* clock, const Membership* membership,
+          std::function<uint64_t()> random)
+      : config_(*config),
+        keys_(*keys),
+        clock_(*clock),
+        membership_(membership),
+        file_(config, keys, std::move(random)) {}
 
-  // Reads the topology and the directory's NODE, and writes the latter if it says something new.
-  // Fails if the data are not this node's. REQUIRES: the keyspace is open.
+  // See TopologyFile. A member of a shard has no topology.
   Result<void, std::string> open();
-  // Reads the topology again: takes it as a whole, or fails and keeps what was there.
   Result<Reloaded, std::string> reload();
 
   bool on() const { return config_.cluster_enabled; }
-  const Topology& topology() const { return topology_; }
-  // Answers this server's place among the topology's owners.
-  size_t me() const { return me_; }
-  // Answers an owner's id of 40 digits.
-  std::string id_of(size_t owner) const;
+  bool is_of_shard() const { return membership_ != nullptr; }
+  // The cluster's id; "" where there is no shard.
+  std::string id() const;
+  const SlotMap& map() const { return map_; }
+  // Has the map show this server's shard as its members are now, or were a moment ago if nothing
+  // has happened to the role. REQUIRES: on()
+  void look_at_members();
+  const Topology& topology() const { return file_.topology(); }
 
   // Most requests name one key in one place, or none. Tells whether this one does, and is this
   // server's: then admit() need not be asked. REQUIRES: on()
@@ -56,11 +65,18 @@ class Cluster {
   // A client that has come over TLS is led to where TLS is spoken.
   Result<void, std::string> admit(const Session& session, const Command& command, Args args);
   // Tells whether a slot is another's; kNoSlot is nobody's.
-  bool is_moved(int slot) const { return slot != kNoSlot && topology_.owner_of(slot) != me_; }
+  bool is_moved(int slot) const { return slot != kNoSlot && map_.shard_of(slot) != map_.own(); }
   bool is_moved(const Command& command, Args args) const;
-  // Answers the error that leads to the owner of a slot, or to that of a request's keys.
-  std::string moved_error(int slot, bool over_tls) const;
-  std::string moved_error(const Call& call) const;
+  // Answers the error that leads to the owner of a slot, or to that of a request's keys; "" if it
+  // names none.
+  std::string moved_error(int slot, bool over_tls);
+  std::string moved_error(const Session& session, const Command& command, Args args);
+  // The same for a wait that ends with the role in the shard; "" where there is no cluster.
+  std::string end_of_wait(const Session& session, Waiter& waiter);
+  // What a member that does not serve answers to the request that was admitted last: keys lead to
+  // the shard's primary, and what names none is answered as `without_keys` says.
+  // Who is not one to follow has to connect anew after a while, and to ask where the primary is.
+  Result<void, std::string> lead(Session& session, Result<void, std::string> without_keys);
   // The request that was admitted last runs now.
   void begin_command() { running_slot_ = admitted_slot_; }
   // See ScriptHost::check_slots.
@@ -79,38 +95,21 @@ class Cluster {
 
  private:
   Result<void, std::string> look_at_databases() const;
-  Result<Topology, std::string> read_topology() const;
-  // Answers which owner of a topology this server is.
-  Result<size_t, std::string> find_me(const Topology& topology) const;
-  // Tells whether the directory may serve the topology as that owner, and if not why.
-  Result<void, std::string> check_may_serve(const Topology& topology, size_t me) const;
-  Result<void, std::string> check_held_keys(const Topology& topology, size_t me) const;
-  // Looks for keys of slots that others have: for all of them if they are few, and while nobody is
-  // served yet at least for the first.
-  struct Held {
-    uint64_t count = 0;
-    bool all = true;  // it has looked at all of them
-    int example = kNoSlot;
-  };
-  Held find_held_keys(const Owner& mine) const;
-  Result<void, std::string> read_node();
-  Result<void, std::string> write_node(const NodeFile& node);
-  Result<void, std::string> serve(Topology topology, size_t me);
-  void warn_without_tls_port() const;
-  std::string path_of(std::string_view name) const;
-  bool keeps_node() const { return keeps_files(config_.storage); }
+  void show_topology();
 
   const Config& config_;
   storage::Keyspace& keys_;
-  std::function<uint64_t()> random_;
-  NodeFile node_;
-  Topology topology_ = Topology::alone();
-  size_t me_ = 0;
+  Clock& clock_;
+  const Membership* const membership_;
+  TopologyFile file_;
+  SlotMap map_;
+  // Of the shard, when the map was told of it last.
+  MemberView shown_;
+  int64_t shown_at_ns_ = 0;
   int admitted_slot_ = kNoSlot;
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far
   uint64_t cross_slot_refusals_ = 0;
   uint64_t would_cross_slots_ = 0;
-  bool opened_ = false;
 };
 
 }  // namespace weir::server

@@ -37,7 +37,8 @@ void note_cross_protocol_request(const Session& session) {
 
 Executor::Executor(const ExecutorNeeds& needs)
     : needs_(needs),
-      cluster_(std::make_unique<Cluster>(needs.config, needs.keys,
+      cluster_(std::make_unique<Cluster>(needs.config, needs.keys, needs.clock,
+                                         needs.shard_role->membership(),
                                          [host = needs.host] { return host->random(); })),
       admission_({.commands = needs.commands,
                   .config = needs.config,
@@ -52,7 +53,12 @@ Executor::Executor(const ExecutorNeeds& needs)
                .report = needs.report}),
       audit_trail_(&needs.host->audit(), needs.clock),
       running_(needs, &counts_, &audit_trail_),
-      waiting_sessions_(needs, &running_, cluster_.get()) {}
+      waiting_sessions_(needs, &running_, cluster_.get()) {
+  needs.shard_role->end_waits_by(
+      [cluster = cluster_.get()](const Session& session, Waiter& waiter) {
+        return cluster->end_of_wait(session, waiter);
+      });
+}
 
 Executor::~Executor() = default;
 

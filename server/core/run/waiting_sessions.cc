@@ -91,7 +91,7 @@ void WaitingSessions::act_once(Call& call, Waiter* waiter, Act act, bool* done) 
   if (act == Act::kTimeOut && !in_error) waiter->time_out(call);
   if (act == Act::kAbandon || in_error) waiter->abandon(call);
   if (act == Act::kTimeOut && in_error)
-    call.reply.error(as_moved ? cluster_.moved_error(call)
+    call.reply.error(as_moved ? cluster_.moved_error(call.session, call.command, call.args)
                               : "UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 

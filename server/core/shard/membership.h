@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/slot_ranges.h"
 #include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
@@ -27,7 +28,9 @@ struct Command;
 
 // A member as people and clients are told of it.
 struct MemberView {
+  std::string cluster;  // 32 hexadecimal digits, drawn when the shard was made
   std::string shard;
+  SlotRanges slots;   // that the shard has
   std::string node;   // 40 hexadecimal digits
   std::string state;  // "joining", "following", "claiming", "primary", "switching over", "stopped"
   bool serves = false;

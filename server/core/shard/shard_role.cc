@@ -102,11 +102,12 @@ void ShardRole::promote() {
 
 // They are answered with the next turn's end.
 void ShardRole::end_waits() {
-  for (const uint64_t id : needs_.waiting->forget_all()) {
-    Session* session = needs_.sessions->find_session(id);
+  for (const auto& waiter : needs_.waiting->take_all()) {
+    Session* session = needs_.sessions->find_session(waiter->session);
     if (session == nullptr) continue;
+    const std::string led = end_of_wait_(*session, *waiter);
     session->join_turn();
-    session->replies().writer().error(kUnblocked);
+    session->replies().writer().error(led.empty() ? kUnblocked : led);
     session->end_wait();
   }
 }

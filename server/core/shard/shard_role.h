@@ -63,6 +63,11 @@ class ShardRole {
   };
   explicit ShardRole(Needs needs) : needs_(std::move(needs)), membership_(needs_.membership) {}
 
+  // The error for a session whose wait ends with the role, as it leads to who has its keys now; "":
+  // it leads nowhere.
+  using EndOfWait = std::function<std::string(const Session& session, Waiter& waiter)>;
+  void end_waits_by(EndOfWait end_of_wait) { end_of_wait_ = std::move(end_of_wait); }
+
   Membership* membership() const { return membership_; }
   // Tells whether requests for data are served.
   bool serves() const { return membership_ == nullptr || membership_->serves(); }
@@ -128,6 +133,7 @@ class ShardRole {
 
   Needs needs_;
   Membership* const membership_;
+  EndOfWait end_of_wait_ = [](const Session&, Waiter&) { return std::string(); };
 };
 
 }  // namespace weir::server

@@ -89,12 +89,7 @@ Result<void, std::string> copy_if_needed(const Config& config, const PullPlan& p
 // protocol can.
 Result<void, std::string> check_slots_option(const Config& config,
                                              const storage::ShardIdentity& shard) {
-  if (has_all_slots(shard.origin.slots)) {
-    if (!config.cluster_enabled) return {};
-    return std::string(
-        "log: a member of a shard with all slots does not speak the cluster protocol yet");
-  }
-  if (config.cluster_enabled) return {};
+  if (config.cluster_enabled || has_all_slots(shard.origin.slots)) return {};
   return "shard " + shard.name + " has a part of the slots (" +
          slot_ranges_text(shard.origin.slots) + "), and its members need cluster-enabled yes";
 }
@@ -239,6 +234,8 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   const int64_t lease_ns =
       config.read_lease_ms < 0 ? failover_after_ns / 4 * 3 : config.read_lease_ms * kNsPerMs;
   MemberPlan plan;
+  plan.cluster = shard->identity.cluster;
+  plan.slots = shard->identity.origin.slots;
   plan.shard = config.shard;
   plan.shard_checksum =
       storage::replication::shard_checksum(id_of_hex(shard->identity.cluster), config.shard);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/slot_ranges.h"
 #include "server/cluster/node_file.h"
 #include "server/failover/copies/shard_copies.h"
 #include "server/failover/member/primary_replies.h"
@@ -16,7 +17,9 @@
 namespace weir::server {
 
 struct MemberPlan {
+  std::string cluster;                                                 // 32 hexadecimal digits
   std::string shard;                                                   // its name
+  SlotRanges slots;                                                    // that it was born with
   uint64_t shard_checksum = 0;                                         // that its records carry
   uint8_t record_version = storage::replication::kFirstRecordVersion;  // of its records
   std::string address;  // "host:port" that clients reach this server by

@@ -67,6 +67,7 @@ ShardMember::ShardMember(MemberPlan plan, OpenedLog opened, Clock* clock)
       registry_(opened.registry),
       trimmer_(log_.get(), plan_.trim),
       replies_(plan_.replies, clock),
+      stale_clients_(plan_.replies.speaks_cluster),
       operator_requests_(plan_.pull.peers) {}
 
 void ShardMember::set_watcher(storage::SocketWatcher* watcher) {
@@ -244,7 +245,9 @@ Status ShardMember::append(uint64_t turn, std::string_view record) {
 
 MemberView ShardMember::view() const {
   const storage::replication::LogState& log_state = member_->log_state();
-  return {.shard = plan_.shard,
+  return {.cluster = plan_.cluster,
+          .shard = plan_.shard,
+          .slots = plan_.slots,
           .node = self_.node,
           .state = port_.stopped().copies && copies_->can_copy()
                        ? "copying"

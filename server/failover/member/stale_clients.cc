@@ -34,11 +34,13 @@ void send_away(Server* server) {
 }  // namespace
 
 void StaleClients::demoted(int64_t boot_ns, Server* server) {
+  if (speaks_cluster_) return;
   send_away(server);
   again_at_ns_ = boot_ns + kAgainNs;
 }
 
 void StaleClients::look(const std::string& primary, bool is_here, int64_t boot_ns, Server* server) {
+  if (speaks_cluster_) return;
   const bool is_new =
       !primary.empty() && primary != known_ && !std::exchange(known_, primary).empty();
   if (!is_new && boot_ns < again_at_ns_) return;

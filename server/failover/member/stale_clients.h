@@ -2,6 +2,8 @@
 // Sentinel has a master and its replicas do when it makes another one master: a client that keeps
 // its connection would be refused for ever, and one that has to connect anew asks who the primary
 // is. HTTP is closed likewise: a proxy connects anew by a name that leads to who serves.
+//
+// In a cluster nobody is sent away: who asks for a key is told where it is.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,8 @@ class StaleClients {
   // Those who come meanwhile by what somebody told them before are sent away so much later.
   static constexpr int64_t kAgainNs = 1'000'000'000;
 
+  explicit StaleClients(bool speaks_cluster = false) : speaks_cluster_(speaks_cluster) {}
+
   // This member was demoted.
   void demoted(int64_t boot_ns, Server* server);
   // `primary` is the primary's address as the log has it, "": not known; `is_here`: it is this
@@ -25,6 +29,7 @@ class StaleClients {
   int64_t next_ns() const { return again_at_ns_; }
 
  private:
+  const bool speaks_cluster_;
   std::string known_;
   int64_t again_at_ns_ = INT64_MAX;
 };

@@ -32,6 +32,13 @@ def key_of_each_slot():
             return [found[slot] for slot in range(SLOTS)]
 
 
+def write_keys(folder):
+    """The file of those."""
+    keys = folder / "keys"
+    keys.write_text("\n".join(key_of_each_slot()) + "\n")
+    return keys
+
+
 class Cluster:
     """As servers.Server, for the programs of the part `cluster`."""
 
@@ -44,8 +51,7 @@ class Cluster:
         self.tls = None
         self.of_slot = [slot * len(owners) // SLOTS for slot in range(SLOTS)]
         self.folder = owners[0].folder
-        self.keys = self.folder / "keys"
-        self.keys.write_text("\n".join(key_of_each_slot()) + "\n")
+        self.keys = write_keys(self.folder)
         self.is_new = True
 
     def start(self):

@@ -58,6 +58,9 @@ def try_on(make, client, protocol, prepared):
 
 
 def makers_of(client, options):
+    if client.log and client.owners:  # a Redis cluster of one master has nobody who could take over
+        return {"redis": lambda: clusters.redis(options.redis, client.owners, False),
+                "weir": lambda: shards.weir(options.weir, client.log, in_cluster=True)}
     if client.log:
         return {"redis": lambda: shards.redis(options.redis),
                 "weir": lambda: shards.weir(options.weir, client.log)}

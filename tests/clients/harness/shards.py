@@ -17,7 +17,7 @@ from support import resp
 from support.waiting import wait_until
 
 from . import servers
-from .clusters import PATIENCE_S
+from .clusters import PATIENCE_S, write_keys
 
 POSTGRES = Path(__file__).resolve().parents[2] / "integration/postgres.py"
 NAME = "main"
@@ -136,6 +136,34 @@ class WeirShard(Shard):
             self.database.communicate()
 
 
+class WeirShardInCluster(WeirShard):
+    """A shard in the place of a cluster's one owner, for the programs of the part `cluster`. When it comes back after a
+    kill, the role is given to another member once more."""
+
+    def __init__(self, program, log, database=None):
+        super().__init__(program, log, database)
+        self.keys = write_keys(self.folder)
+        for member in self.members:
+            member.command += ["--cluster-enabled", "yes"]
+
+    def start(self):
+        comes_back = any(member.process is not None for member in self.members)
+        super().start()
+        if comes_back:
+            self.move(None)
+            self.join()
+        return self
+
+    def shows_all(self, member):
+        """Whether the primary and all others are shown at a member."""
+        rows = ask(member.port, "CLUSTER", "SLOTS")
+        primary = self.primary()
+        return bool(rows and primary) and rows[0][2][1] == primary.port and len(rows[0]) == 2 + COUNT
+
+    def join(self):
+        wait_until(lambda: all(map(self.shows_all, self.members)), "all members show the same", PATIENCE_S)
+
+
 class RedisShard(Shard):
     """A Redis copies to its replicas after it has answered, so what was acknowledged may be lost."""
 
@@ -189,13 +217,14 @@ def redis(program):
     return RedisShard(program)
 
 
-def weir(program, log):
+def weir(program, log, in_cluster=False):
+    kind = WeirShardInCluster if in_cluster else WeirShard
     if log == "file":
-        return WeirShard(program, "")
+        return kind(program, "")
     database = subprocess.Popen([sys.executable, "-B", POSTGRES], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 text=True)
     try:
-        return WeirShard(program, database.stdout.readline().strip(), database)
+        return kind(program, database.stdout.readline().strip(), database)
     except BaseException:
         database.communicate()
         raise

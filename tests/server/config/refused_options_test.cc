@@ -41,6 +41,8 @@ TEST_F(ConfigTest, ValuesThatSayWhatIsSoAreTaken) {
   EXPECT_EQ(load({write("cluster-enabled no\nio-threads 1\ntls-cluster no\nsyslog-enabled NO\n")}),
             "");
   EXPECT_THAT(load({"--tls-cluster", "yes"}), HasSubstr("tls-cluster is an option of Redis"));
+  EXPECT_EQ(load({"--cluster-require-full-coverage", "no"}), "");
+  EXPECT_THAT(load({"--cluster-require-full-coverage", "yes"}), HasSubstr("keeps no other slot"));
   EXPECT_THAT(load({"--clusters", "no"}), HasSubstr("unknown option 'clusters'"));
 }
 

@@ -19,7 +19,7 @@ constexpr const char* kCross = "(error CROSSSLOT Keys in request don't hash to t
 TEST_F(ClusterTest, AloneItHasAllSlots) {
   config_.cluster_announce_port = 7;
   start();
-  const std::string id = (*server_)->executor().cluster().id_of(0);
+  const std::string id = (*server_)->executor().cluster().map().shards()[0].id;
   EXPECT_EQ(id.size(), 40u);
   EXPECT_EQ(node_file(), id + "\n");
   EXPECT_EQ(ask("CLUSTER MYID"), "\"" + id + "\"");

@@ -1,6 +1,7 @@
 // Which options a member of a shard refuses.
 #include "server/failover/member/join_shard.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace weir::server {
@@ -32,9 +33,11 @@ TEST(JoinShard, ClientsAreToldOneAddress) {
             "not both");
 }
 
-TEST(JoinShard, ATopologyFileIsForServersOfNoShard) {
+TEST(JoinShard, SpeaksTheClusterProtocolWithoutATopology) {
   Config config;
   config.bind = {"127.0.0.1"};
+  config.cluster_enabled = true;
+  EXPECT_EQ(refusal(config), "");
   config.cluster_topology = "topology";
   EXPECT_EQ(refusal(config),
             "log: cluster-topology is for servers of no shard; a shard's slots are in its log");

@@ -22,7 +22,8 @@ class Client:
     `owners` of more than 0 is a cluster of so many, of which the first is killed, or all of them.
 
     `log` of a shard of three members, "file" or "postgres", makes it a shard, beside a Redis master with
-    its replicas and sentinels: who serves is killed, and then has to switch over. "": it is none.
+    its replicas and sentinels: who serves is killed, and then has to switch over. "": it is none. With
+    `owners` of 1 the shard stands in that owner's place: who serves is killed.
 
     `is_suite` marks a library's own tests: its program says `ok` or `not ok` with the same name on
     both servers, exits with 0 and `done` whatever failed, and is judged by what fails on weir alone.

@@ -1,4 +1,4 @@
-"""Clients of clusters, against one owner and three, and limiter libraries that speak through them."""
+"""Clients of clusters, against one owner, three, and a shard, and limiter libraries that speak through them."""
 
 from dataclasses import replace
 
@@ -16,11 +16,13 @@ def of_owners(prepare, owners):
 
 
 def both(name, title, language, prepare, protocols=PROTOCOLS, in_ci=False, **options):
-    """The entry for one owner, and the one for three, which stands for the language in CI."""
+    """The entry for one owner, the one for three, which stands for the language in CI, and the one for a shard."""
     one = Client(f"{name}-1-cluster", f"{title}, 1 owner", language, protocols,
                  of_owners(prepare, 1), is_of_calls=True, owners=1, **options)
     return [one, replace(one, name=f"{name}-3-cluster", title=f"{title}, 3 owners", owners=3,
-                         prepare=of_owners(prepare, 3), in_ci=in_ci)]
+                         prepare=of_owners(prepare, 3), in_ci=in_ci),
+            replace(one, name=f"{name}-shard-cluster", title=f"{title}, a shard", log="file",
+                    in_ci=in_ci and language in ("Python", "Go"))]
 
 
 def library(name, title, language, prepare, **options):

@@ -54,6 +54,20 @@ TEST(StaleClients, WhoHasJustComeIsAnsweredAndASilentOneGoesLater) {
   EXPECT_TRUE(asks->closed());
 }
 
+// There who asks is told where to go.
+TEST(StaleClients, NobodyIsSentAwayInACluster) {
+  FakeServer server;
+  const auto client = server.connect();
+  client->call({"GET", "k"});
+  StaleClients stale(true);
+  stale.demoted(kBootNs, &*server);
+  EXPECT_EQ(stale.next_ns(), INT64_MAX);
+  stale.look("h:1", false, kBootNs, &*server);
+  stale.look("h:2", false, kBootNs, &*server);
+  server.run_turns();
+  EXPECT_FALSE(client->closed());
+}
+
 TEST(StaleClients, OfHttpTheGateIsClosedAndTheMetricsAreNot) {
   for (const auto listener : {http::ListenerKind::kRequests, http::ListenerKind::kMetrics}) {
     OneConnection one;

@@ -1,0 +1,91 @@
+#include "server/core/shard/shown_shard.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "resp/numbers.h"
+
+namespace weir::server {
+namespace {
+
+using Health = ShownMember::Health;
+
+bool is_primary_state(std::string_view state) {
+  return state == "primary" || state == "switching over";
+}
+
+Health health_of(std::string_view state, bool is_heard) {
+  if (!is_heard || state == "stopped") return Health::kFailed;
+  return state == "joining" || state == "copying" ? Health::kLoading : Health::kOnline;
+}
+
+// Who calls itself the primary. Of several the one that has read most of the log is right.
+const MemberSeen* says_it_is_primary(const std::vector<MemberSeen>& members) {
+  const MemberSeen* found = nullptr;
+  for (const MemberSeen& member : members) {
+    const bool says_so = !member.is_self && member.is_present && is_primary_state(member.state);
+    if (says_so && (found == nullptr || member.log_index > found->log_index)) found = &member;
+  }
+  return found;
+}
+
+// The primary's node; "": none is known.
+std::string primary_of(const MemberView& view, const std::vector<MemberSeen>& members) {
+  const bool follows =
+      view.state == "following" || view.state == "claiming" || is_primary_state(view.state);
+  const MemberSeen* const other = follows ? nullptr : says_it_is_primary(members);
+  return other == nullptr ? view.primary_node : other->node;
+}
+
+// The log knows the primary before the others have heard of it.
+ShownMember primary_of_log(const MemberView& view) {
+  const HostAndPort address = host_and_port(view.primary_address);
+  ShownMember member{.id = view.primary_node, .host = std::string(address.host)};
+  member.port = static_cast<int>(resp::parse_int64(address.port).value_or(0));
+  return member;
+}
+
+ShownMember shown(const MemberSeen& seen, const MemberView& view) {
+  ShownMember member{.id = seen.node, .host = seen.host, .port = seen.port};
+  member.is_self = seen.is_self;
+  member.is_heard = seen.is_present;
+  member.health = health_of(seen.is_self ? view.state : seen.state, seen.is_present);
+  member.age_ms = seen.is_self ? 0 : seen.age_ms;
+  member.turn = seen.turn;
+  return member;
+}
+
+// The port for TLS of a server that has another one, too, of which it tells; 0: it has none.
+int second_port(const Config& config) {
+  const bool has_both = config.port != 0 && config.tls_port != 0;
+  const bool tells_of_it = config.cluster_announce_port == config.tls_port;
+  return has_both && !tells_of_it ? static_cast<int>(config.tls_port) : 0;
+}
+
+}  // namespace
+
+ShownShard shown_shard(const Membership& membership, const Config& config) {
+  const MemberView view = membership.view();
+  const std::vector<MemberSeen> members = membership.members();
+  ShownShard shard{.name = view.shard, .id = shard_id_of(view.cluster, view.shard), .epoch = 1};
+  shard.ranges = view.slots;
+  int own_port = 0;
+  for (const MemberSeen& seen : members) {
+    shard.members.push_back(shown(seen, view));
+    if (seen.is_self) own_port = seen.port;
+  }
+  const std::string primary = primary_of(view, members);
+  const auto is_it = [&](const ShownMember& member) { return member.id == primary; };
+  if (!primary.empty() && std::none_of(shard.members.begin(), shard.members.end(), is_it))
+    shard.members.push_back(primary_of_log(view));
+  for (ShownMember& member : shard.members) {
+    member.is_primary = is_it(member);
+    if (member.is_self || member.port == own_port) member.tls_port = second_port(config);
+  }
+  return shard;
+}
+
+}  // namespace weir::server

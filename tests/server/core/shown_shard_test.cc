@@ -1,0 +1,171 @@
+// How a shard is shown to clients of a cluster, as far as its members tell.
+#include "server/core/shard/shown_shard.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/core/run/cluster.h"
+#include "tests/server/fake_server.h"
+
+namespace weir::server {
+namespace {
+
+using Health = ShownMember::Health;
+
+class FakeMembership final : public Membership, public PrimaryRules {
+ public:
+  Result<void, std::string> begin(Server*) override { return {}; }
+  void listen() override {}
+  void act() override {}
+  void heartbeat() override {}
+  void set_watcher(storage::SocketWatcher*) override {}
+  void on_socket_ready() override {}
+  int64_t next_ns() override { return 0; }
+  bool serves() const override { return seen_by.serves; }
+  std::string refusal() const override { return "READONLY"; }
+  const PrimaryRules& rules() const override { return *this; }
+  MemberView view() const override { return seen_by; }
+  std::vector<MemberSeen> members() const override { return seen; }
+  void write_metrics(MetricWriter&) const override {}
+  Result<void, std::string> order(const MemberOrder&) override { return {}; }
+  void begin_to_leave() override {}
+  bool has_left() const override { return true; }
+  Result<void, std::string> admit(const DataRequest&) const override { return {}; }
+  bool leaves_early(const Command&) const override { return false; }
+
+  MemberView seen_by;
+  std::vector<MemberSeen> seen;
+};
+
+MemberSeen seen_as(const std::string& node, const std::string& state) {
+  MemberSeen member;
+  member.node = node;
+  member.host = "host-" + node;
+  member.port = 6379;
+  member.state = state;
+  member.is_present = true;
+  return member;
+}
+
+class ShownShardTest : public testing::Test {
+ protected:
+  // This member is "me", the others are "x" and "y".
+  ShownShardTest() {
+    membership_.seen_by.cluster = std::string(32, 'c');
+    membership_.seen_by.shard = "main";
+    membership_.seen_by.node = "me";
+    membership_.seen = {seen_as("me", "following"), seen_as("x", "primary"),
+                        seen_as("y", "following")};
+    membership_.seen[0].is_self = true;
+    is("following", "x");
+  }
+  // What this member does, and whom the log names.
+  void is(const std::string& state, const std::string& primary) {
+    membership_.seen_by.state = membership_.seen[0].state = state;
+    membership_.seen_by.primary_node = primary;
+    membership_.seen_by.primary_address = primary.empty() ? "" : "[::1]:7";
+  }
+  ShownShard shown() const { return shown_shard(membership_, config_); }
+  std::string primary() const {
+    const ShownShard shard = shown();
+    return shard.primary() == nullptr ? "" : shard.primary()->id;
+  }
+
+  FakeMembership membership_;
+  Config config_;
+};
+
+TEST_F(ShownShardTest, HasAllSlotsAndThePrimaryThatTheLogNames) {
+  const ShownShard shard = shown();
+  EXPECT_EQ(shard.name, "main");
+  EXPECT_EQ(shard.id, shard_id_of(std::string(32, 'c'), "main"));
+  EXPECT_EQ(shard.ranges, (std::vector<SlotRange>{{0, kSlots - 1}}));
+  ASSERT_EQ(shard.members.size(), 3u);
+  EXPECT_TRUE(shard.members[0].is_self);
+  EXPECT_EQ(shard.primary()->id + " " + shard.primary()->host, "x host-x");
+  is("following", "y");
+  EXPECT_EQ(primary(), "y") << "whatever x says of itself";
+}
+
+TEST_F(ShownShardTest, WhoDoesNotFollowTheLogGoesByWhatTheOthersSay) {
+  for (const char* state : {"joining", "copying", "stopped"}) {
+    is(state, "y");
+    EXPECT_EQ(primary(), "x") << state;
+  }
+  membership_.seen[2].state = "switching over";
+  membership_.seen[2].log_index = 2;
+  EXPECT_EQ(primary(), "y") << "it has read more of the log";
+  membership_.seen[1].is_present = membership_.seen[2].is_present = false;
+  is("joining", "me");
+  EXPECT_EQ(primary(), "me");
+  is("joining", "");
+  EXPECT_EQ(primary(), "");
+}
+
+TEST_F(ShownShardTest, ThePrimaryIsShownBeforeTheOthersHaveHeardOfIt) {
+  is("following", "new");
+  const ShownShard shard = shown();
+  ASSERT_EQ(shard.members.size(), 4u);
+  EXPECT_EQ(shard.primary()->id + " " + shard.primary()->host, "new ::1");
+  EXPECT_EQ(shard.primary()->port, 7);
+  EXPECT_TRUE(shard.primary()->is_heard);
+}
+
+TEST_F(ShownShardTest, SaysHowEachIs) {
+  membership_.seen[1].is_present = false;
+  membership_.seen[2].state = "joining";
+  ShownShard shard = shown();
+  EXPECT_EQ(shard.members[0].health, Health::kOnline);
+  EXPECT_EQ(shard.members[1].health, Health::kFailed);
+  EXPECT_FALSE(shard.members[1].is_heard);
+  EXPECT_EQ(shard.members[2].health, Health::kLoading);
+  membership_.seen[2].state = "stopped";
+  is("copying", "x");
+  membership_.seen[0].state = "stopped";  // as its role is
+  shard = shown();
+  EXPECT_EQ(shard.members[0].health, Health::kLoading);
+  EXPECT_EQ(shard.members[2].health, Health::kFailed);
+}
+
+TEST_F(ShownShardTest, ClientsOverTlsAreLedToTheOtherPortOfMembersThatAreAlike) {
+  const auto ports = [this](size_t at) {
+    const ShownMember& member = shown().members[at];
+    return std::pair(member.port_for(false), member.port_for(true));
+  };
+  config_.port = 6379;
+  EXPECT_EQ(ports(1), std::pair(6379, 6379));
+  config_.tls_port = 6390;
+  config_.cluster_announce_port = 6379;
+  membership_.seen[2].port = 7000;
+  EXPECT_EQ(ports(0), std::pair(6379, 6390));
+  EXPECT_EQ(ports(1), std::pair(6379, 6390));
+  EXPECT_EQ(ports(2), std::pair(7000, 7000)) << "its other port is not known";
+  config_.cluster_announce_port = 6390;
+  for (MemberSeen& member : membership_.seen) member.port = 6390;
+  EXPECT_EQ(ports(1), std::pair(6390, 6390));
+}
+
+// Where both have read different parts of the log, each would lead to the other.
+TEST_F(ShownShardTest, WhoTakesOverLeadsNobodyToThePrimaryBefore) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+  ASSERT_TRUE(cluster.open().ok());
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379");
+  EXPECT_EQ(cluster.moved_error(kNoSlot, false), "");
+  is("claiming", "x");
+  EXPECT_EQ(cluster.moved_error(7, false), "CLUSTERDOWN Hash slot not served");
+  is("primary", "me");
+  EXPECT_EQ(cluster.moved_error(7, false), "CLUSTERDOWN Hash slot not served");
+  is("following", "x");
+  cluster.look_at_members();
+  membership_.seen[1].is_present = false;
+  is("joining", "");
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "it was the last";
+}
+
+}  // namespace
+}  // namespace weir::server
