@@ -14,17 +14,19 @@ ForeignKeys::ForeignKeys(SlotRanges own, int64_t instant_ns)
     : own_(std::move(own)), instant_ms_(instant_ns / kNsPerMs) {}
 
 Status ForeignKeys::take(std::string_view stored_key, std::string_view stored_value) {
+  if (has_all_slots(own_)) return {};
   const auto key = storage::parse_stored_key(stored_key);
   if (!key) return Status::corrupt("a record's key is too short");
+  const bool is_system = key->generation == storage::kSystemGeneration;
+  const auto database = databases_.find(key->generation);
+  if (!is_system && database == databases_.end()) return {};
   storage::ValueView value;
   if (Status status = storage::parse_value(stored_value, &value); !status.ok()) return status;
-  if (key->generation == storage::kSystemGeneration) {
+  if (is_system) {
     take_database(key->key, value.payload);
     return {};
   }
-  const auto database = databases_.find(key->generation);
-  const bool is_expired = value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_;
-  if (database == databases_.end() || is_expired) return {};
+  if (value.expire_at_ms != 0 && value.expire_at_ms < instant_ms_) return {};
   if (!database->second) {
     ++beside_;
     return {};

@@ -2,7 +2,8 @@
 //
 // It is handed all records in the order of their stored keys, so it knows the databases before
 // their keys. Keys that have expired, and those of databases that were dropped, are none; nor are
-// what weir keeps beside the keys, and elements, which go with their keys.
+// what weir keeps beside the keys, and elements, which go with their keys. A shard with all slots
+// has no foreign keys, and nothing is looked at.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ class ForeignKeys {
   // `instant_ns`: that of the newest turn.
   ForeignKeys(SlotRanges own, int64_t instant_ns);
 
+  // Fails where a record cannot be read, since its key may be a foreign one.
   storage::Status take(std::string_view stored_key, std::string_view stored_value);
 
   // How many keys of database 0 are in others' slots, and the slot of one of them.
