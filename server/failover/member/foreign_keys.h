@@ -2,8 +2,8 @@
 //
 // It is handed all records in the order of their stored keys, so it knows the databases before
 // their keys. Keys that have expired, and those of databases that were dropped, are none; nor are
-// what weir keeps beside the keys, and elements, which go with their keys. A shard with all slots has
-// no foreign keys, and nothing is looked at.
+// what weir keeps beside the keys, and elements, which go with their keys. A shard with all slots
+// has no foreign keys, and nothing is looked at.
 #pragma once
 
 #include <cstdint>
