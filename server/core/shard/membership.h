@@ -30,8 +30,8 @@ struct Command;
 struct MemberView {
   std::string cluster;  // 32 hexadecimal digits, drawn when the shard was made
   std::string shard;
-  SlotRanges slots;   // that the shard has
-  std::string node;   // 40 hexadecimal digits
+  SlotRanges slots = all_slots();  // that the shard has
+  std::string node;                // 40 hexadecimal digits
   std::string state;  // "joining", "following", "claiming", "primary", "switching over", "stopped"
   bool serves = false;
   std::string primary_address;  // "host:port" of the primary, as the log has it; "": not known

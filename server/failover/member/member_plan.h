@@ -19,7 +19,7 @@ namespace weir::server {
 struct MemberPlan {
   std::string cluster;                                                 // 32 hexadecimal digits
   std::string shard;                                                   // its name
-  SlotRanges slots;                                                    // that it was born with
+  SlotRanges slots = all_slots();                                      // that it was born with
   uint64_t shard_checksum = 0;                                         // that its records carry
   uint8_t record_version = storage::replication::kFirstRecordVersion;  // of its records
   std::string address;  // "host:port" that clients reach this server by

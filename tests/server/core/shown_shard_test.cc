@@ -90,6 +90,11 @@ TEST_F(ShownShardTest, HasAllSlotsAndThePrimaryThatTheLogNames) {
   EXPECT_EQ(primary(), "y") << "whatever x says of itself";
 }
 
+TEST_F(ShownShardTest, HasTheSlotsThatTheShardHas) {
+  membership_.seen_by.slots = {{0, 5460}, {8000, 8000}};
+  EXPECT_EQ(shown().ranges, membership_.seen_by.slots);
+}
+
 TEST_F(ShownShardTest, WhoDoesNotFollowTheLogGoesByWhatTheOthersSay) {
   for (const char* state : {"joining", "copying", "stopped"}) {
     is(state, "y");
