@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/cluster/cluster_facts.h"
 #include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
@@ -104,6 +105,18 @@ inline HostAndPort host_and_port(std::string_view text) {
   return {.host = host, .port = text.substr(colon + 1)};
 }
 
+// What members of all shards of a cluster tell one another.
+class FactsExchange {
+ public:
+  virtual ~FactsExchange() = default;
+  // What this member tells, as of now.
+  virtual ShardFacts facts() = 0;
+  // What another one has told, in its question.
+  virtual void hear(const ShardFacts& facts) = 0;
+  // What this one knows of all shards.
+  virtual std::vector<KnownShard> shards() const = 0;
+};
+
 class Membership {
  public:
   virtual ~Membership() = default;
@@ -141,6 +154,8 @@ class Membership {
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
+  // Null: this member asks no other shards, and tells them nothing.
+  virtual FactsExchange* facts_exchange() { return nullptr; }
   // The process is to end: gives the role of primary away, if it is known to whom, and has
   // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
