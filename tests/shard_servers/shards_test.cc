@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/core/metrics/metrics.h"
+
 namespace weir::server {
 namespace {
 
@@ -57,6 +59,8 @@ TEST(Shards, FactsComeToAll) {
             EXPECT_EQ(member.is_self, member.told.node == node->name);
           }
         }
+        EXPECT_THAT(metrics_text(*node->server, MetricsFormat::kPrometheus),
+                    HasSubstr("\nweir_shard_heard_seconds{shard=\"b\"} 0."));
         EXPECT_EQ(ClusterOfShards::known(node).shard_of(8191), "a");
         EXPECT_EQ(ClusterOfShards::known(node).shard_of(8192), "b");
       }
