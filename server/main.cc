@@ -137,7 +137,8 @@ int run_daemon(Server* server, boost::asio::io_context* io, otlp::Settings expor
 }
 
 int serve(Config config) {
-  std::signal(SIGHUP, SIG_IGN);  // until the daemon answers it; nothing has been read that is old
+  std::signal(SIGHUP, SIG_IGN);   // until the daemon answers it; nothing has been read that is old
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that a peer may have closed
   Descriptors descriptors(config);
   if (!descriptors.enough()) return fail(descriptors.enough().error());
   config.maxclients = descriptors.clients_max();

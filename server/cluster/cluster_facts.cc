@@ -216,6 +216,12 @@ std::vector<KnownShard> ClusterFacts::shards(int64_t now_ns) const {
   return all;
 }
 
+std::vector<KnownMember> ClusterFacts::members_of(std::string_view name, int64_t now_ns) const {
+  const auto found = shards_.find(name);
+  if (found == shards_.end()) return {};
+  return shown(found->first, found->second, now_ns).members;
+}
+
 std::string_view ClusterFacts::shard_of(int slot) const {
   const std::string* const shard = slots_[static_cast<size_t>(slot)].shard;
   return shard == nullptr ? std::string_view() : *shard;
@@ -229,10 +235,10 @@ bool ClusterFacts::is_whole() const {
 std::vector<std::string> ClusterFacts::addresses_of(std::string_view name, int64_t now_ns) const {
   const auto found = shards_.find(name);
   if (found == shards_.end()) return {};
-  const KnownShard shard = shown(found->first, found->second, now_ns);
+  const std::vector<KnownMember> members = members_of(name, now_ns);
   std::vector<std::string> addresses;
   for (const bool is_primary : {true, false}) {
-    for (const KnownMember& member : shard.members) {
+    for (const KnownMember& member : members) {
       if (member.told.is_primary == is_primary && !member.is_self)
         add_new_address(member.told.address(), &addresses);
     }

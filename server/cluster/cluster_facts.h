@@ -83,6 +83,8 @@ class ClusterFacts {
 
   // In the order of their names.
   std::vector<KnownShard> shards(int64_t now_ns) const;
+  // Of one of them; none: it is not known.
+  std::vector<KnownMember> members_of(std::string_view shard, int64_t now_ns) const;
   // The shard that is shown for a slot; "": none ever was.
   std::string_view shard_of(int slot) const;
   // Whether some shard is shown for every slot.

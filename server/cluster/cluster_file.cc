@@ -55,7 +55,7 @@ bool file_shard(const FileWords& words, ClusterFile* file) {
       std::from_chars(random.data(), random.data() + random.size(), shard.instance.random, 16);
   if (read.ec != std::errc()) return false;
   const bool is_sound = storage::replication::is_plain_name(shard.name) &&
-                        file_number(words[2], kPlainNumberMax, &shard.instance.made_ms) &&
+                        file_number(words[2], kPlainNumberMax, &shard.instance.ms) &&
                         file_number(words[4], kPlainNumberMax, &shard.claim) &&
                         file_number(words[5], static_cast<uint64_t>(kEpochMax), &shard.changes);
   const bool is_next = file->shards.empty() || file->shards.back().name < shard.name;
@@ -121,7 +121,7 @@ std::optional<ClusterFile> file_lines(std::string_view text) {
 std::string cluster_file_text(const ClusterFile& file) {
   std::string text = "cluster " + file.cluster + "\n";
   for (const FiledShard& shard : file.shards) {
-    text += "shard " + shard.name + " " + std::to_string(shard.instance.made_ms) + " " +
+    text += "shard " + shard.name + " " + std::to_string(shard.instance.ms) + " " +
             file_hex(shard.instance.random) + " " + std::to_string(shard.claim) + " " +
             std::to_string(shard.changes) + "\n";
     if (!shard.slots.empty()) text += "slots " + ranges_text(shard.slots) + "\n";

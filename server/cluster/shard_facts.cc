@@ -321,7 +321,7 @@ void write_shard_facts(const ShardFacts& facts, resp::ReplyWriter* out) {
   write_fact("cluster", facts.cluster, out);
   write_fact("shard", facts.shard, out);
   write_fact("node", facts.node, out);
-  write_fact("instance_ms", facts.instance.made_ms, out);
+  write_fact("instance_ms", facts.instance.ms, out);
   write_fact("instance_random", random_digits_of(facts.instance.random), out);
   write_fact("serves", facts.serves ? 1 : 0, out);
   write_fact("claim", facts.claim, out);
@@ -353,7 +353,7 @@ Result<ShardFacts, std::string> read_shard_facts(const Value& value) {
   facts.shard =
       fields.text("shard", [](const auto& text) { return !text.empty() && is_plain_name(text); });
   facts.node = fields.text("node");
-  facts.instance.made_ms = fields.number("instance_ms");
+  facts.instance.ms = fields.number("instance_ms");
   const std::string random = fields.text(
       "instance_random", [](const auto& text) { return is_hex_id(text, kInstanceDigits); });
   facts.serves = fields.number("serves", 1) == 1;

@@ -20,6 +20,7 @@
 #include "resp/reply.h"
 #include "resp/value.h"
 #include "server/cluster/topology.h"
+#include "storage/format/shard_origin.h"
 
 namespace weir::server {
 
@@ -32,13 +33,7 @@ inline constexpr size_t kClusterIdDigits = 32;
 // Stands in the file CLUSTER for a name that is missing, so that nobody is called that.
 inline constexpr std::string_view kNoName = "-";
 
-// Drawn when a shard's log is made, and again when it is restored: the later one is greater. Shards
-// that were made before there were instances have zeros.
-struct ShardInstance {
-  uint64_t made_ms = 0;
-  uint64_t random = 0;
-  auto operator<=>(const ShardInstance&) const = default;
-};
+using storage::ShardInstance;
 
 // Slots of one shard with their version, which is raised each time another shard gets the slot.
 struct ToldRange {

@@ -57,6 +57,12 @@ SlotMap::SlotMap(std::vector<ShownShard> shards) : SlotMap() {
   }
 }
 
+SlotMap::SlotMap(ShownShard first, std::vector<ShownShard> others)
+    : SlotMap([&] {
+        others.insert(others.begin(), std::move(first));
+        return std::move(others);
+      }()) {}
+
 SlotMap::SlotMap(const Topology& topology, size_t me, const std::string& id,
                  const std::string& hostname)
     : SlotMap() {

@@ -59,6 +59,7 @@ class SlotMap {
   // Of shards that this server is a member of one of, or of none. Where several have a slot, it is
   // shown for the first of them. REQUIRES: fewer than kNobody of them.
   explicit SlotMap(std::vector<ShownShard> shards);
+  SlotMap(ShownShard first, std::vector<ShownShard> others);
   // Of the owners of a topology, of which this server is `me`, with this id.
   SlotMap(const Topology& topology, size_t me, const std::string& id, const std::string& hostname);
 

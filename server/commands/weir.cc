@@ -140,6 +140,21 @@ void check(Call& call) {
   }
 }
 
+void facts(Call& call) {
+  const auto member = member_of(call);
+  if (!member) return;
+  FactsExchange* const exchange = (*member)->facts_exchange();
+  if (exchange == nullptr)
+    return call.reply.error("ERR this member of a shard is in no cluster: cluster-enabled is no");
+  if (call.args.size() > 3) return call.reply.error("ERR syntax error: WEIR FACTS [facts]");
+  if (call.args.size() == 3) {
+    const auto told = read_shard_facts(call.args[2]);
+    if (!told) return call.reply.error("ERR these are no facts of a member: " + told.error());
+    exchange->hear(*told);
+  }
+  write_shard_facts(exchange->facts(), &call.reply);
+}
+
 constexpr Command kWeirCommands[] = {
     {.name = "weir",
      .arity = -2,
@@ -165,6 +180,15 @@ constexpr Command kWeirCommands[] = {
          "Tells how instants stand to the wall clock, or takes their difference for granted.",
      .since = "weir 0.1",
      .run = clock},
+    {.name = "weir|facts",
+     .arity = -2,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kNo,
+     .group = "server",
+     .usage = "[facts]",
+     .summary = "Tells what this member knows of its shard, and hears what another one tells.",
+     .since = "weir 0.1",
+     .run = facts},
     {.name = "weir|help",
      .arity = 2,
      .flags = kLoading,

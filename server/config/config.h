@@ -152,6 +152,8 @@ struct Config {
   std::string cluster_announce_ip;        // "": the address that the client has reached
   int64_t cluster_announce_port = 0;      // 0: port
   std::string cluster_announce_hostname;  // "": none
+  int64_t cluster_announce_tls_port = 0;  // 0: tls-port, where there is a port beside it
+  std::string cluster_seeds;              // "host:port" with blanks between them; "": none
 
   // Failover.
   std::string log;                // "": this server is of no shard

@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "server/config/config_words.h"
 #include "storage/format/shard_identity.h"
+#include "storage/replication/plain.h"
 #include "storage/shared_logs/nats/address.h"
 #include "storage/shared_logs/postgres/address.h"
 
@@ -51,6 +52,22 @@ Result<void, Refusal> accept_host(std::string* value) {
   if (fits) return {};
   return Refusal{.redis = "argument must be an address or a host name",
                  .plain = "must be an address or a host name, got " + printable(*value)};
+}
+
+Result<void, Refusal> accept_seeds(std::string* value) {
+  constexpr size_t kSeedsMax = 64;
+  const std::vector<std::string_view> words = split_at_spaces(*value);
+  std::string seeds;
+  for (const std::string_view word : words) {
+    if (!storage::replication::is_plain_address(word) || words.size() > kSeedsMax)
+      return Refusal{
+          .redis = "argument must be addresses host:port",
+          .plain = "must be up to 64 addresses host:port with blanks between them, got " +
+                   printable(*value)};
+    seeds.append(seeds.empty() ? "" : " ").append(word);
+  }
+  *value = seeds;
+  return {};
 }
 
 Result<void, Refusal> accept_shared_log(std::string* value) {

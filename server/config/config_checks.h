@@ -19,6 +19,9 @@ Result<void, Refusal> accept_password(std::string* value);
 // Accepts an address or the name of a machine, as lists of words have it, or nothing.
 Result<void, Refusal> accept_host(std::string* value);
 
+// Accepts addresses "host:port" with blanks between them, one blank where there are several.
+Result<void, Refusal> accept_seeds(std::string* value);
+
 // Accepts the address of a shared log, or nothing.
 Result<void, Refusal> accept_shared_log(std::string* value);
 // Accepts the name of a shard.

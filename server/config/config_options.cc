@@ -286,6 +286,16 @@ constexpr Option kOptions[] = {
      .changeable = kAtStart,
      .may_differ = true,
      .help = "Name of this machine that clients of the cluster are told beside its address."},
+    {.name = "cluster-announce-tls-port",
+     .kind = Number{&Config::cluster_announce_tls_port, 0, 65535},
+     .changeable = kAtStart,
+     .may_differ = true,
+     .help = "Port that clients of a shard are told which come over TLS; 0: tls-port."},
+    {.name = "cluster-seeds",
+     .kind = Text{&Config::cluster_seeds, accept_seeds},
+     .changeable = kAtStart,
+     .may_differ = true,
+     .help = "Addresses of members of other shards, asked until the cluster is known."},
 
     // Failover: the shared log, and what a primary does while it is slow or away.
     {.name = "log",

@@ -33,7 +33,7 @@ constexpr size_t kBatchKeys = 500;  // whose requests fit into the sockets' buff
 constexpr uint64_t kToldTimes = 10;
 constexpr uint64_t kToldMore = 1'000'000;
 constexpr uint64_t kEmptyPagesMax = 2'000'000;
-constexpr RedisClient::Patience kImportPatience{.exchange_seconds = 3600};
+constexpr RedisClient::Patience kImportPatience{.exchange_ms = 3600 * kMsPerS};
 constexpr int64_t kKeepEveryNs = kNsPerS;
 constexpr int kNotTaken = 2;
 

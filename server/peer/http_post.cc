@@ -121,28 +121,6 @@ Result<HttpTarget, std::string> parse_http_url(std::string_view text) {
   return target;
 }
 
-bool CutOff::hold(int descriptor) {
-  const std::lock_guard lock(mutex_);
-  if (!is_cut_) descriptor_ = descriptor;
-  return !is_cut_;
-}
-
-void CutOff::let_go() {
-  const std::lock_guard lock(mutex_);
-  descriptor_ = -1;
-}
-
-void CutOff::cut() {
-  const std::lock_guard lock(mutex_);
-  is_cut_ = true;
-  if (descriptor_ >= 0) ::shutdown(descriptor_, SHUT_RDWR);
-}
-
-void CutOff::mend() {
-  const std::lock_guard lock(mutex_);
-  is_cut_ = false;
-}
-
 Result<int, std::string> http_post(const HttpTarget& target, std::string_view content_type,
                                    std::string_view body, CutOff* cut_off) {
   const auto failed = [&target](const std::string& why) { return target.shown() + ": " + why; };

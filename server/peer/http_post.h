@@ -7,13 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "server/peer/cut_off.h"
 #include "server/tls/tls_client.h"
 
 namespace weir::server {
@@ -36,24 +36,6 @@ struct HttpTarget {
 // Reads http://host[:port][/path], or https://. The error says what is accepted. User and password
 // have no place in it, and are not shown.
 Result<HttpTarget, std::string> parse_http_url(std::string_view text);
-
-// Ends the steps of a request that another thread makes. All its functions may be called at any
-// time by either.
-class CutOff {
- public:
-  // The thread that asks uses a socket, until it says that it does no longer. False: it was cut.
-  bool hold(int descriptor);
-  void let_go();
-  // What is held now, and all that would be held, ends with an error.
-  void cut();
-  // The next request may go on.
-  void mend();
-
- private:
-  std::mutex mutex_;
-  int descriptor_ = -1;
-  bool is_cut_ = false;
-};
 
 // Answers the status of the answer. The error is one line that names the target.
 Result<int, std::string> http_post(const HttpTarget& target, std::string_view content_type,

@@ -17,10 +17,14 @@ constexpr size_t kPieceBytes = 1 << 20;
 constexpr int64_t kBulkBytesMax = 1LL << 30;
 constexpr int64_t kValuesMax = 1 << 20;  // of one reply: a Value takes more than its bytes
 
-int64_t now_s() {
+int64_t now_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
+  return now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs;
+}
+
+std::string shown_time(int64_t ms) {
+  return ms % kMsPerS == 0 ? std::to_string(ms / kMsPerS) + " seconds" : std::to_string(ms) + " ms";
 }
 
 std::string shown(int64_t bytes) {
@@ -38,16 +42,18 @@ void append_header(std::string* out, char kind, size_t number) {
 
 Result<std::unique_ptr<RedisClient>, std::string> RedisClient::connect(const RedisUrl& url,
                                                                        const TlsClientOptions& tls,
-                                                                       Patience patience) {
+                                                                       Patience patience,
+                                                                       const OnSocket& on_socket) {
   std::unique_ptr<RedisClient> client(new RedisClient(url, patience));
-  if (auto opened = client->open(url, tls); !opened)
+  if (auto opened = client->open(url, tls, on_socket); !opened)
     return "cannot connect to " + url.shown() + ": " + opened.error();
   if (auto known = client->authenticate(url); !known) return known.error();
   return client;
 }
 
-Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls) {
-  auto made = connect_socket(url.host, url.port, patience_.seconds * kMsPerS);
+Result<void, std::string> RedisClient::open(const RedisUrl& url, const TlsClientOptions& tls,
+                                            const OnSocket& on_socket) {
+  auto made = connect_socket(url.host, url.port, patience_.silence_ms, on_socket);
   if (!made) return made.error();
   socket_ = std::move(*made);
   if (!url.tls) return {};
@@ -98,9 +104,8 @@ Result<void, std::string> RedisClient::look_at_bounds() const {
     return name_ + " answers more than " + shown(static_cast<int64_t>(patience_.exchange_bytes)) +
            " at once; where the user may not run MEMORY USAGE, the keys may be larger than " +
            "expected";
-  if (patience_.exchange_seconds > 0 && now_s() - began_at_s_ > patience_.exchange_seconds)
-    return name_ + " takes more than " + std::to_string(patience_.exchange_seconds) +
-           " seconds for an answer";
+  if (patience_.exchange_ms > 0 && now_ms() - began_at_ms_ > patience_.exchange_ms)
+    return name_ + " takes more than " + shown_time(patience_.exchange_ms) + " for an answer";
   return {};
 }
 
@@ -140,7 +145,7 @@ Result<std::vector<resp::Value>, std::string> RedisClient::exchange() {
   if (auto sent = send_all(); !sent) return sent.error();
   std::vector<resp::Value> replies;
   received_ = 0;
-  began_at_s_ = now_s();
+  began_at_ms_ = now_ms();
   for (; count_ > 0; --count_) {
     auto reply = read_one();
     if (!reply) return reply.error();

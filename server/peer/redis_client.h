@@ -5,6 +5,7 @@
 // are still being sent: whoever asks for long replies asks shortly.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_units.h"
 #include "resp/value.h"
 #include "server/peer/redis_url.h"
 #include "server/tls/tls_client.h"
@@ -24,15 +26,18 @@ class RedisClient {
   static constexpr size_t kExchangeBytesMax = size_t{1} << 30;
   // What a server may take before it counts as gone, or as one that means no good.
   struct Patience {
-    int64_t seconds = 60;                       // of silence, in one step
-    int64_t exchange_seconds = 0;               // for all replies of an exchange; 0: any time
+    int64_t silence_ms = 60 * kMsPerS;          // in one step
+    int64_t exchange_ms = 0;                    // for all replies of an exchange; 0: any time
     size_t exchange_bytes = kExchangeBytesMax;  // of all replies of an exchange
   };
 
   // Connects, authenticates as the URL says, and selects nothing. The error names the server.
+  // `on_socket` as in connect_socket().
+  using OnSocket = std::function<bool(int descriptor)>;
   static Result<std::unique_ptr<RedisClient>, std::string> connect(const RedisUrl& url,
                                                                    const TlsClientOptions& tls,
-                                                                   Patience patience);
+                                                                   Patience patience,
+                                                                   const OnSocket& on_socket = {});
   static Result<std::unique_ptr<RedisClient>, std::string> connect(const RedisUrl& url,
                                                                    const TlsClientOptions& tls) {
     return connect(url, tls, Patience{});
@@ -53,7 +58,8 @@ class RedisClient {
  private:
   RedisClient(const RedisUrl& url, Patience patience) : name_(url.shown()), patience_(patience) {}
 
-  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls);
+  Result<void, std::string> open(const RedisUrl& url, const TlsClientOptions& tls,
+                                 const OnSocket& on_socket);
   Result<void, std::string> authenticate(const RedisUrl& url);
   Result<void, std::string> send_all();
   Result<resp::Value, std::string> read_one();
@@ -66,9 +72,9 @@ class RedisClient {
   std::string requests_;
   size_t count_ = 0;
   std::string input_;
-  size_t used_ = 0;         // of the input
-  size_t received_ = 0;     // in the running exchange
-  int64_t began_at_s_ = 0;  // it
+  size_t used_ = 0;          // of the input
+  size_t received_ = 0;      // in the running exchange
+  int64_t began_at_ms_ = 0;  // it
 };
 
 }  // namespace weir::server

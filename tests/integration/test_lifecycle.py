@@ -75,6 +75,12 @@ class Start(harness.ServerTest):
                      f"data in {server.data}", "storage memory", "durability always"):
             self.assertIn(text, first)
 
+    def test_a_peer_that_hangs_up_ends_nothing(self):
+        """OpenSSL writes to a socket that the peer has closed, and raises SIGPIPE."""
+        server = self.server().start()
+        server.send_signal(signal.SIGPIPE)
+        self.assertEqual(server.call("PING"), "PONG")
+
     def test_files_are_private_whatever_the_umask(self):
         before = os.umask(0)
         try:

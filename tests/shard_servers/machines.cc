@@ -13,12 +13,11 @@ using storage::replication::Genesis;
 
 namespace {
 
-constexpr std::string_view kShard = "main";
 constexpr storage::HashSeed kSeed = {11, 22};
 
-Genesis genesis() {
+Genesis genesis_of(const std::string& shard) {
   Genesis genesis;
-  genesis.shard_name = kShard;
+  genesis.shard_name = shard;
   genesis.hash_seed = {11, 22};
   genesis.databases = 2;
   return genesis;
@@ -26,8 +25,8 @@ Genesis genesis() {
 
 }  // namespace
 
-uint64_t Machines::checksum() {
-  return storage::replication::shard_checksum(genesis().cluster, kShard);
+uint64_t Machines::checksum() const {
+  return storage::replication::shard_checksum(genesis_of(settings_.shard).cluster, settings_.shard);
 }
 
 Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
@@ -38,13 +37,13 @@ Machines::Machines(uint64_t seed, size_t nodes, const MemberSettings& settings)
   set_log_level(LogLevel::kNothing);
   network_.set_typical_delay(random_.between(100'000, 3'000'000));
   if (settings_.trims) trim_bytes_ = static_cast<uint64_t>(random_.between(500, 20'000));
-  const std::string first =
-      encode_record({.nonce = random_.next(), .shard = checksum(), .epoch = {}}, genesis());
+  const std::string first = encode_record(
+      {.nonce = random_.next(), .shard = checksum(), .epoch = {}}, genesis_of(settings_.shard));
   engine_.append(engine_.leader(), storage::replication::Head{}, first);
   engine_.make_durable(engine_.leader(), 1);
   for (size_t i = 0; i < nodes; ++i) {
     auto node = std::make_unique<Node>();
-    node->name = std::string(39, '0') + std::to_string(i);
+    node->name = std::string(39, '0') + std::to_string(settings_.first_node + i);
     node->clock = std::make_unique<NodeClock>(&agenda_, random_.between(1, 1000) * kSecond,
                                               random_.between(-400, 400) * kMs);
     node->disk = storage::make_memory_disk(kSeed);
@@ -59,7 +58,7 @@ void Machines::wipe(Node* node) { node->disk = storage::make_memory_disk(kSeed);
 void Machines::start(Node* node) {
   MemberPlan plan;
   plan.cluster = std::string(32, 'c');
-  plan.shard = kShard;
+  plan.shard = settings_.shard;
   plan.shard_checksum = checksum();
   plan.address = node->name.substr(39) + ":6379";
   plan.times = settings_.times;
@@ -73,6 +72,7 @@ void Machines::start(Node* node) {
     file.id = node->name;
     return file;
   };
+  if (settings_.make_watch) plan.make_watch = settings_.make_watch(node);
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
   auto log = std::make_unique<SimLogWithRegistry>(&network_, &node->link, &registry_);
   SimLogWithRegistry* const registry = log.get();

@@ -69,6 +69,10 @@ struct MemberSettings {
   storage::replication::Times times = {.lease_ns = 1'500 * kMs, .failover_after_ns = 2'000 * kMs};
   bool trims = false;  // the log keeps a few records only
   bool speaks_cluster = false;
+  std::string shard = "main";
+  size_t first_node = 0;  // the nodes' numbers begin there
+  // What a node asks other shards with; null: nothing.
+  std::function<decltype(MemberPlan::make_watch)(Node* node)> make_watch = {};
 };
 
 class Machines {
@@ -77,7 +81,7 @@ class Machines {
   virtual ~Machines() = default;
 
  protected:
-  static uint64_t checksum();  // of the shard, in its records
+  uint64_t checksum() const;  // of the shard, in its records
   void start(Node* node);
   // An empty disk in place of the node's.
   static void wipe(Node* node);

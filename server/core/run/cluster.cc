@@ -50,7 +50,7 @@ Result<void, std::string> Cluster::open() {
   if (!on()) return {};
   if (const auto alone = look_at_databases(); !alone) return alone;
   if (is_of_shard()) {  // whose members are known once it has begun
-    map_ = SlotMap({ShownShard{.ranges = {{0, kSlots - 1}}, .members = {{.is_self = true}}}});
+    map_ = SlotMap({ShownShard{.ranges = membership_->slots(), .members = {{.is_self = true}}}});
     return {};
   }
   if (const auto opened = file_.open(); !opened) return opened;
@@ -70,6 +70,9 @@ void Cluster::look_at_members() {
                            view.primary_node == shown_.primary_node;
   if (is_as_shown && now_ns - shown_at_ns_ < kShownForNs) return;
   map_.show(map_.own(), shown_shard(*membership_, config_));
+  std::vector<ShownShard> others = other_shards(membership_->known_shards(), view.cluster);
+  // Its own slots are this server's, whatever others tell.
+  if (!others.empty()) map_ = SlotMap(map_.shards()[map_.own()], std::move(others));
   shown_ = std::move(view);
   shown_at_ns_ = now_ns;
 }

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "base/slot_ranges.h"
+#include "server/cluster/cluster_facts.h"
 #include "storage/replication/socket_watcher.h"
 
 namespace weir::server {
@@ -30,8 +31,7 @@ struct Command;
 struct MemberView {
   std::string cluster;  // 32 hexadecimal digits, drawn when the shard was made
   std::string shard;
-  SlotRanges slots = all_slots();  // that the shard has
-  std::string node;                // 40 hexadecimal digits
+  std::string node;   // 40 hexadecimal digits
   std::string state;  // "joining", "following", "claiming", "primary", "switching over", "stopped"
   bool serves = false;
   std::string primary_address;  // "host:port" of the primary, as the log has it; "": not known
@@ -107,6 +107,16 @@ inline HostAndPort host_and_port(std::string_view text) {
   return {.host = host, .port = text.substr(colon + 1)};
 }
 
+// What members of all shards of a cluster tell one another.
+class FactsExchange {
+ public:
+  virtual ~FactsExchange() = default;
+  // What this member tells, as of now.
+  virtual ShardFacts facts() = 0;
+  // What another one has told, in its question.
+  virtual void hear(const ShardFacts& facts) = 0;
+};
+
 class Membership {
  public:
   virtual ~Membership() = default;
@@ -129,6 +139,8 @@ class Membership {
   // nanoseconds; kNotDue: not before something comes.
   virtual int64_t next_ns() = 0;
 
+  // The slots that this member's shard has, in order. May be asked before begin().
+  virtual SlotRanges slots() const { return all_slots(); }
   // Tells whether requests for data are served.
   virtual bool serves() const = 0;
   // The error line for requests for data while they are not served.
@@ -144,6 +156,11 @@ class Membership {
   virtual Result<void, std::string> order(const MemberOrder& order) = 0;
   // The copies of its data that other members take; null: it gives none.
   virtual Snapshots* snapshots() { return nullptr; }
+  // Null: this member asks no other shards, and tells them nothing.
+  virtual FactsExchange* facts_exchange() { return nullptr; }
+  // What this member knows of the shards of its cluster, the own one among them; nothing if it asks
+  // no others.
+  virtual std::vector<KnownShard> known_shards() const { return {}; }
   // The process is to end: gives the role of primary away, if it is known to whom, and has
   // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;

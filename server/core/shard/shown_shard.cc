@@ -6,12 +6,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 
 namespace weir::server {
 namespace {
 
 using Health = ShownMember::Health;
+
+constexpr int64_t kHeardWithinNs = 10 * kNsPerS;
 
 bool is_primary_state(std::string_view state) {
   return state == "primary" || state == "switching over";
@@ -65,13 +68,59 @@ int second_port(const Config& config) {
   return has_both && !tells_of_it ? static_cast<int>(config.tls_port) : 0;
 }
 
+// Ports for TLS and hostnames that members have told of themselves.
+void add_told(const std::vector<KnownShard>& known, ShownShard* own) {
+  for (const KnownShard& shard : known) {
+    if (!shard.is_own) continue;
+    for (const KnownMember& heard : shard.members) {
+      for (ShownMember& member : own->members) {
+        if (member.id != heard.told.node) continue;
+        if (heard.told.tls_port != 0) member.tls_port = heard.told.tls_port;
+        if (!heard.told.hostname.empty()) member.hostname = heard.told.hostname;
+      }
+    }
+  }
+}
+
+ShownMember shown(const KnownMember& known) {
+  const ToldMember& told = known.told;
+  ShownMember member{.id = told.node, .host = told.host, .hostname = told.hostname};
+  member.port = told.port;
+  member.tls_port = told.tls_port;
+  member.is_heard = known.age_ns <= kHeardWithinNs;
+  member.health = health_of(told.state, member.is_heard);
+  member.age_ms = known.age_ns / kNsPerMs;
+  member.turn = told.turn;
+  return member;
+}
+
 }  // namespace
+
+std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
+                                     std::string_view cluster) {
+  std::vector<ShownShard> others;
+  for (const KnownShard& heard : known) {
+    if (heard.is_own) continue;
+    ShownShard shard{.name = heard.name,
+                     .id = shard_id_of(cluster, heard.name),
+                     .epoch = static_cast<int64_t>(heard.changes) + 1};
+    for (const ToldRange& range : heard.slots) shard.ranges.push_back(range.slots);
+    const KnownMember* const primary = heard.primary();
+    for (const KnownMember& member : heard.members) {
+      if (member.told.port == 0) continue;  // nobody can be led there
+      shard.members.push_back(shown(member));
+      shard.members.back().is_primary = &member == primary;
+    }
+    others.push_back(std::move(shard));
+  }
+  return others;
+}
 
 ShownShard shown_shard(const Membership& membership, const Config& config) {
   const MemberView view = membership.view();
   const std::vector<MemberSeen> members = membership.members();
   ShownShard shard{.name = view.shard, .id = shard_id_of(view.cluster, view.shard), .epoch = 1};
-  shard.ranges = view.slots;
+  shard.ranges = membership.slots();
   int own_port = 0;
   for (const MemberSeen& seen : members) {
     shard.members.push_back(shown(seen, view));
@@ -85,6 +134,7 @@ ShownShard shown_shard(const Membership& membership, const Config& config) {
     member.is_primary = is_it(member);
     if (member.is_self || member.port == own_port) member.tls_port = second_port(config);
   }
+  add_told(membership.known_shards(), &shard);
   return shard;
 }
 

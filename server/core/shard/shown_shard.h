@@ -1,7 +1,9 @@
-// This server's shard as clients of a cluster are shown it, made of what its members tell.
+// The shards of a cluster as its clients are shown them: this server's, made of what its members
+// tell, and the others, made of what was heard of them.
 #pragma once
 
-#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include "server/cluster/slot_map.h"
 #include "server/config/config.h"
@@ -9,10 +11,14 @@
 
 namespace weir::server {
 
-// Has all slots. Its primary is the one that the log names, as far as this member follows the log;
+// Has the slots of the membership. Its primary is the one that the log names, as far as this member follows the log;
 // a member that does not goes by what the others say of themselves. Members tell one port each: one
-// whose port is the same as this server's is taken to have the same tls-port. REQUIRES: the
-// membership has begun.
+// whose port is the same as this server's is taken to have the same tls-port, until it has told its
+// own. REQUIRES: the membership has begun.
 ShownShard shown_shard(const Membership& membership, const Config& config);
+
+// The others that are known, `cluster` being the cluster's id.
+std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
+                                     std::string_view cluster);
 
 }  // namespace weir::server

@@ -8,6 +8,7 @@
 #include "server/cluster/node_file.h"
 #include "server/cluster/topology.h"
 #include "server/failover/copies/first_copy.h"
+#include "server/failover/member/cluster_watch_of.h"
 #include "server/failover/member/shard_names.h"
 #include "server/failover/shared_log/open_log.h"
 #include "server/os/plain_file.h"
@@ -250,6 +251,7 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.seed = seed;
   plan.node = [dir = config.dir, seed] { return node_of_directory(dir, Random(seed + 1)); };
   plan.on_failure = std::move(on_failure);
+  if (config.cluster_enabled) plan.make_watch = cluster_watch_of(config, shard->identity, clock);
   return Joined{
       .store = *shard,
       .member = std::make_unique<ShardMember>(std::move(plan), std::move(*opened), clock)};

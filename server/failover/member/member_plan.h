@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
@@ -10,6 +11,7 @@
 #include "server/cluster/node_file.h"
 #include "server/failover/copies/shard_copies.h"
 #include "server/failover/member/primary_replies.h"
+#include "server/failover/peers/cluster_watch.h"
 #include "server/failover/shared_log/log_trimmer.h"
 #include "storage/format/status.h"
 #include "storage/replication/record.h"
@@ -29,6 +31,9 @@ struct MemberPlan {
   ReplyPlan replies;
   uint64_t seed = 0;  // of what is drawn at random
   PullPlan pull;      // how it copies another member's data
+  // Makes what asks the other shards, for a member whose node has this id; null: nothing does.
+  std::function<std::unique_ptr<ClusterWatch>(const std::string& node, ClusterWatch::Own own)>
+      make_watch;
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
   // The process must end; it does not come back.

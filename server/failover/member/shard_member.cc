@@ -107,6 +107,7 @@ Result<void, std::string> ShardMember::begin(Server* server) {
       });
   log_info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
            plan_.shard, keys_->turn(), plan_.address);
+  if (plan_.make_watch) watch_ = plan_.make_watch(self_.node, [this] { return told_facts(); });
   act();
   return {};
 }
@@ -169,6 +170,7 @@ void ShardMember::act() {
   }
   if (serves() && trimmer_.due(now_ns))
     trimmer_.trim(written_back_, registry_.view(facts()), now_ns);
+  if (watch_ != nullptr) watch_->act();
 }
 
 void ShardMember::heartbeat() {
@@ -213,6 +215,7 @@ int64_t ShardMember::next_ns() {
   int64_t at_ns = std::min(
       {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
   at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
+  if (watch_ != nullptr) at_ns = std::min(at_ns, watch_->next_ns());
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
@@ -247,7 +250,6 @@ MemberView ShardMember::view() const {
   const storage::replication::LogState& log_state = member_->log_state();
   return {.cluster = plan_.cluster,
           .shard = plan_.shard,
-          .slots = plan_.slots,
           .node = self_.node,
           .state = port_.stopped().copies && copies_->can_copy()
                        ? "copying"
@@ -277,6 +279,11 @@ storage::replication::MemberFacts ShardMember::facts() const {
   return facts;
 }
 
+ShardFacts ShardMember::told_facts() {
+  load_.sample(*server_, clock_.steady_ns());
+  return facts_of_member(view(), members(), load_, keys_->size(0));
+}
+
 std::vector<MemberSeen> ShardMember::members() const {
   return registry_.members(facts(), member_->log_state().primary().node);
 }
@@ -289,6 +296,7 @@ void ShardMember::write_metrics(MetricWriter& out) const {
                         .trimmed_up_to = trimmer_.trimmed_up_to()},
                        out);
   replies_.write_metrics(out);
+  if (watch_ != nullptr) watch_->write_metrics(out);
 }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {

@@ -26,6 +26,7 @@
 #include "server/failover/member/primary_replies.h"
 #include "server/failover/member/primary_teller.h"
 #include "server/failover/member/stale_clients.h"
+#include "server/failover/member/told_facts.h"
 #include "server/failover/peers/node_digests.h"
 #include "server/failover/peers/shard_registry.h"
 #include "server/failover/shared_log/log_trimmer.h"
@@ -59,6 +60,11 @@ class ShardMember final : public Membership, public InstantSource, public storag
   void write_metrics(MetricWriter& out) const override;
   Result<void, std::string> order(const MemberOrder& order) override;
   Snapshots* snapshots() override { return &copies_->given(); }
+  SlotRanges slots() const override { return plan_.slots; }
+  FactsExchange* facts_exchange() override { return watch_.get(); }
+  std::vector<KnownShard> known_shards() const override {
+    return watch_ == nullptr ? std::vector<KnownShard>() : watch_->shards();
+  }
   void begin_to_leave() override;
   bool has_left() const override;
 
@@ -79,6 +85,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   using While = storage::replication::While;
 
   storage::replication::MemberFacts facts() const;  // what it tells the others of itself
+  ShardFacts told_facts();                          // and members of all shards
   void settle();
   void begin_protocol();
   Result<void, std::string> rejoin();
@@ -106,6 +113,8 @@ class ShardMember final : public Membership, public InstantSource, public storag
   OperatorRequests operator_requests_;
   PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
+  ToldLoad load_;
+  std::unique_ptr<ClusterWatch> watch_;  // null: it asks no other shards
 };
 
 }  // namespace weir::server

@@ -1,5 +1,6 @@
 #include "server/failover/peers/peer.h"
 
+#include "base/time_units.h"
 #include "resp/numbers.h"
 #include "server/core/shard/membership.h"
 #include "storage/replication/plain.h"
@@ -25,6 +26,15 @@ PeerAccess peer_access(const Config& config) {
 Result<std::unique_ptr<RedisClient>, std::string> connect_to_peer(const PeerAccess& access,
                                                                   const std::string& address,
                                                                   int64_t silence_s) {
+  return connect_to_peer(access, address,
+                         RedisClient::Patience{.silence_ms = silence_s * kMsPerS,
+                                               .exchange_ms = kExchangeS * kMsPerS,
+                                               .exchange_bytes = kExchangeBytesMax});
+}
+
+Result<std::unique_ptr<RedisClient>, std::string> connect_to_peer(
+    const PeerAccess& access, const std::string& address, const RedisClient::Patience& patience,
+    const RedisClient::OnSocket& on_socket) {
   const HostAndPort parts = host_and_port(address);
   const auto port = resp::parse_int64(parts.port);
   if (!storage::replication::is_plain_address(address) || parts.host.empty() || !port)
@@ -35,10 +45,7 @@ Result<std::unique_ptr<RedisClient>, std::string> connect_to_peer(const PeerAcce
                      .host = std::string(parts.host),
                      .port = static_cast<int>(*port),
                      .database = -1};
-  return RedisClient::connect(url, access.tls_options,
-                              RedisClient::Patience{.seconds = silence_s,
-                                                    .exchange_seconds = kExchangeS,
-                                                    .exchange_bytes = kExchangeBytesMax});
+  return RedisClient::connect(url, access.tls_options, patience, on_socket);
 }
 
 }  // namespace weir::server

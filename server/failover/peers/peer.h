@@ -21,7 +21,11 @@ struct PeerAccess {
 
 PeerAccess peer_access(const Config& config);
 
-// Waits. `address` is "host:port"; a server that is silent for `silence_s` counts as gone.
+// Waits. `address` is "host:port"; `patience` and `on_socket` as RedisClient has them.
+Result<std::unique_ptr<RedisClient>, std::string> connect_to_peer(
+    const PeerAccess& access, const std::string& address, const RedisClient::Patience& patience,
+    const RedisClient::OnSocket& on_socket = {});
+// The same for what may take long: a server that is silent for `silence_s` counts as gone.
 Result<std::unique_ptr<RedisClient>, std::string> connect_to_peer(const PeerAccess& access,
                                                                   const std::string& address,
                                                                   int64_t silence_s);

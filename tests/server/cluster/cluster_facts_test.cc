@@ -161,9 +161,9 @@ TEST(ClusterFacts, WhatAMemberTellsOfItselfIsToldOfIt) {
 TEST(ClusterFacts, ARestoredShardIsNotWhatItWas) {
   ClusterFacts facts = knows();
   ShardFacts before = facts_named("b", 7003, {0, 1});
-  before.instance = {.made_ms = 5, .random = 9};
+  before.instance = {.ms = 5, .random = 9};
   ShardFacts after = told_by("b2", facts_named("b", 8003, {0, 1}));
-  after.instance = {.made_ms = 6, .random = 1};
+  after.instance = {.ms = 6, .random = 1};
   after.claim = 1;  // its log began anew
   facts.hear(before, kSecond);
   EXPECT_EQ(facts.hear(after, kSecond), Heard::kTaken);
@@ -230,7 +230,7 @@ TEST(ClusterFacts, TellOthersWhereToAsk) {
 TEST(ClusterFacts, TheFileKeepsTheMapForTheNextStart) {
   ClusterFacts facts = knows();
   ShardFacts b = facts_named("b", 7003, {8192, 16383});
-  b.instance = {.made_ms = 5, .random = 9};
+  b.instance = {.ms = 5, .random = 9};
   b.changes = 4;
   b.slots[0].version = 3;
   b.members[1].hostname = "two.example";
@@ -258,7 +258,7 @@ TEST(ClusterFacts, TheFileKeepsTheMapForTheNextStart) {
   EXPECT_EQ(cluster_file_text(again.file(0)), text) << "and what it knew is kept on";
   // What was heard since counts, however old the file's map is.
   ShardFacts moved = facts_named("b", 9003, {8192, 16383});
-  moved.instance = {.made_ms = 5, .random = 9};
+  moved.instance = {.ms = 5, .random = 9};
   again.hear(moved, 0);
   EXPECT_EQ(primary_of(again, "b", 0), "10.0.0.1:9003");
   EXPECT_EQ(ranges_text(shard_named(again, "b", 0).slots), "8192-16383:3");

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 ShardFacts full_facts() {
   ShardFacts facts = facts_named("a", 7001, {0, 5460});
-  facts.instance = {.made_ms = 1'700'000'000'123, .random = 0xfedcba9876543210};
+  facts.instance = {.ms = 1'700'000'000'123, .random = 0xfedcba9876543210};
   facts.changes = 3;
   facts.slots = {{{0, 99}, 1}, {{200, 200}, 4}, {{201, 16383}, 2}};
   facts.settings = 12;
