@@ -46,8 +46,7 @@ class FileKeeper final : public ClusterKeeper {
 
 WatchPlan watch_plan_of(const Config& config, const storage::ShardIdentity& shard) {
   WatchPlan plan{.cluster = shard.cluster, .instance = shard.origin.instance};
-  for (const SlotRange& range : shard.origin.slots)
-    plan.slots.push_back({.slots = range, .version = kFirstSlotVersion});
+  for (const SlotRange& range : shard.origin.slots) plan.slots.push_back({.slots = range});
   plan.hostname = config.cluster_announce_hostname;
   if (config.port != 0 && config.tls_port != 0) {
     const bool is_announced = config.cluster_announce_tls_port != 0;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_units.h"
 #include "server/core/run/cluster.h"
 #include "tests/server/fake_server.h"
 
@@ -29,6 +30,8 @@ class FakeMembership final : public Membership, public PrimaryRules {
   const PrimaryRules& rules() const override { return *this; }
   MemberView view() const override { return seen_by; }
   std::vector<MemberSeen> members() const override { return seen; }
+  SlotRanges slots() const override { return own_slots; }
+  std::vector<KnownShard> known_shards() const override { return known; }
   void write_metrics(MetricWriter&) const override {}
   Result<void, std::string> order(const MemberOrder&) override { return {}; }
   void begin_to_leave() override {}
@@ -38,7 +41,17 @@ class FakeMembership final : public Membership, public PrimaryRules {
 
   MemberView seen_by;
   std::vector<MemberSeen> seen;
+  SlotRanges own_slots = all_slots();
+  std::vector<KnownShard> known;
 };
+
+KnownMember known_as(const std::string& node, int64_t age_ns) {
+  KnownMember member{.told = {.node = node, .host = "host-" + node, .port = 7001}};
+  member.told.tls_port = 7002;
+  member.told.hostname = "name-" + node;
+  member.age_ns = age_ns;
+  return member;
+}
 
 MemberSeen seen_as(const std::string& node, const std::string& state) {
   MemberSeen member;
@@ -91,8 +104,47 @@ TEST_F(ShownShardTest, HasAllSlotsAndThePrimaryThatTheLogNames) {
 }
 
 TEST_F(ShownShardTest, HasTheSlotsThatTheShardHas) {
-  membership_.seen_by.slots = {{0, 5460}, {8000, 8000}};
-  EXPECT_EQ(shown().ranges, membership_.seen_by.slots);
+  membership_.own_slots = {{0, 5460}, {8000, 8000}};
+  EXPECT_EQ(shown().ranges, membership_.own_slots);
+}
+
+TEST_F(ShownShardTest, WhatMembersToldOfThemselvesIsShown) {
+  membership_.known = {{.name = "main", .members = {known_as("x", 0)}, .is_own = true}};
+  const ShownShard shard = shown();
+  EXPECT_EQ(shard.members[1].tls_port, 7002);
+  EXPECT_EQ(shard.members[1].hostname, "name-x");
+  EXPECT_EQ(shard.members[2].hostname, "");
+}
+
+TEST_F(ShownShardTest, OthersAreShownByWhatWasHeardOfThem) {
+  KnownShard other{.name = "other", .changes = 3};
+  other.slots = {{.slots = {5461, 7999}, .version = 1}, {.slots = {8001, 16383}, .version = 2}};
+  other.members = {known_as("silent", 11 * kNsPerS), known_as("new", kNsPerS),
+                   known_as("lost", KnownShard::kNeverHeard)};
+  other.members[0].told.is_primary = true;
+  other.members[1].told.state = "copying";
+  other.members[2].told.port = 0;
+  KnownShard own{.name = "main", .is_own = true};
+  const auto shards = other_shards({own, other}, "c");
+  ASSERT_EQ(shards.size(), 1u);
+  const ShownShard& shard = shards[0];
+  EXPECT_EQ(shard.name, "other");
+  EXPECT_EQ(shard.id, shard_id_of("c", "other"));
+  EXPECT_EQ(shard.epoch, 4);
+  EXPECT_EQ(shard.ranges, (SlotRanges{{5461, 7999}, {8001, 16383}}));
+  ASSERT_EQ(shard.members.size(), 2u) << "one has no address";
+  EXPECT_EQ(shard.primary()->id, "silent") << "clients go on trying it";
+  EXPECT_EQ(shard.primary()->health, Health::kFailed);
+  EXPECT_EQ(shard.primary()->tls_port, 7002);
+  EXPECT_EQ(shard.members[1].health, Health::kLoading);
+  EXPECT_EQ(shard.members[1].age_ms, 1000);
+}
+
+TEST_F(ShownShardTest, NobodyTakesASlotOfThisShardByTellingThatHeHasIt) {
+  membership_.own_slots = {{0, 99}};
+  const SlotMap map(shown(), {{.name = "liar", .ranges = {{0, 16383}}, .members = {{.id = "l"}}}});
+  EXPECT_EQ(map.shard_of(99), map.own());
+  EXPECT_EQ(map.shards()[map.shard_of(100)].name, "liar");
 }
 
 TEST_F(ShownShardTest, WhoDoesNotFollowTheLogGoesByWhatTheOthersSay) {
