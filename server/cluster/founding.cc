@@ -8,6 +8,7 @@
 #include "algorithms/words.h"
 #include "base/ascii.h"
 #include "server/acl/sha256.h"
+#include "server/cluster/shard_facts.h"
 #include "storage/format/shard_identity.h"
 
 namespace weir::server {
@@ -139,6 +140,12 @@ Result<Founding, std::string> Founding::parse(std::string_view text, const std::
     } else {
       slots.push_back({slot, slot});
     }
+  }
+  for (const FoundedShard& shard : founding.shards_) {
+    if (shard.slots.size() <= kToldRangesMax) continue;
+    return place + ": shard '" + shard.name + "' has " + std::to_string(shard.slots.size()) +
+           " ranges of slots, and members tell one another of " + std::to_string(kToldRangesMax) +
+           " at most";
   }
   return founding;
 }

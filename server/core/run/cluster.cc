@@ -1,5 +1,6 @@
 #include "server/core/run/cluster.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/time_units.h"
@@ -106,6 +107,15 @@ Result<void, std::string> Cluster::admit(const Session& session, const Command& 
   return moved_error(slots.slot(), uses_tls(session.client().peer().type));
 }
 
+// A member that has lost its directory comes back with another name and the same address, and the
+// log goes on naming the one before.
+bool Cluster::leads_here(const ShownMember& primary) const {
+  if (primary.is_self || !is_of_shard()) return primary.is_self;
+  return std::ranges::any_of(map_.shards()[map_.own()].members, [&](const ShownMember& member) {
+    return member.is_self && member.host == primary.host && member.port == primary.port;
+  });
+}
+
 // Who is about to take over sends nobody to the one before, which may know of it already.
 std::string Cluster::moved_error(int slot, bool over_tls) {
   if (slot == kNoSlot) return {};
@@ -113,7 +123,7 @@ std::string Cluster::moved_error(int slot, bool over_tls) {
   const size_t shard = map_.shard_of(slot);
   const ShownMember* const primary =
       shard == SlotMap::kNobody ? nullptr : map_.shards()[shard].primary();
-  if (primary == nullptr || primary->is_self) return std::string(kNotServed);
+  if (primary == nullptr || leads_here(*primary)) return std::string(kNotServed);
   if (is_of_shard() && shard == map_.own() && shown_.state == "claiming")
     return std::string(kNotServed);
   return "MOVED " + std::to_string(slot) + " " + primary->host + ":" +

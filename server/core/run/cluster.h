@@ -96,6 +96,8 @@ class Cluster {
  private:
   Result<void, std::string> look_at_databases() const;
   void show_topology();
+  // Tells whether who was led to this primary would come back to this server.
+  bool leads_here(const ShownMember& primary) const;
 
   const Config& config_;
   storage::Keyspace& keys_;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/ascii.h"
+#include "server/cluster/shard_facts.h"
 
 namespace weir::server {
 namespace {
@@ -114,15 +115,24 @@ TEST(Founding, NamesTheLineAndWhatIsAccepted) {
             "F: a founding text has at most 262144 bytes");
 }
 
-// As many ranges as there can be fit into a text.
-TEST(Founding, OfEverySecondSlot) {
-  std::string odd = "shard odd", even = "shard even";
-  for (int slot = 0; slot < kHashSlots; ++slot)
-    (slot % 2 == 0 ? even : odd) += " " + std::to_string(slot) + "-" + std::to_string(slot);
-  const std::string text = kCluster + odd + "\n" + even + "\n";
-  ASSERT_LE(text.size(), kFoundingBytesMax);
-  EXPECT_EQ(founding_of(text).find("odd")->slots.size(), 8192u);
-  EXPECT_EQ(founding_of(founding_of(text).canonical()).id(), founding_of(text).id());
+// What a member cannot tell would be served by nobody that the others know of.
+TEST(Founding, HasNoMoreRangesThanMembersTellOf) {
+  const auto text_of = [](size_t ranges) {
+    std::string odd = "shard odd", even = "shard even";
+    const int first = kHashSlots - 2 * static_cast<int>(ranges);
+    for (int slot = first; slot < kHashSlots; ++slot)
+      (slot % 2 == 0 ? even : odd) += " " + std::to_string(slot) + "-" + std::to_string(slot);
+    return kCluster + odd + "\n" + even + "\nshard rest 0-" + std::to_string(first - 1) + "\n";
+  };
+  const Founding most = founding_of(text_of(kToldRangesMax));
+  EXPECT_EQ(most.find("odd")->slots.size(), kToldRangesMax);
+  EXPECT_EQ(founding_of(most.canonical()).id(), most.id());
+  ShardFacts facts;
+  for (const SlotRange& range : most.find("odd")->slots) facts.slots.push_back({.slots = range});
+  EXPECT_NE(shard_facts_bytes(facts).find("16383-16383:1"), std::string::npos);
+  EXPECT_EQ(
+      founding_fault(text_of(kToldRangesMax + 1)),
+      "F: shard 'even' has 2049 ranges of slots, and members tell one another of 2048 at most");
 }
 
 TEST(Founding, AnyTextIsOneOrOneLineOfError) {

@@ -224,5 +224,20 @@ TEST_F(ShownShardTest, WhoTakesOverLeadsNobodyToThePrimaryBefore) {
   EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "it was the last";
 }
 
+// Its directory was lost, so it has another name, and the log knows the one before.
+TEST_F(ShownShardTest, NobodyIsLedToTheAddressThatHeAsks) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+  ASSERT_TRUE(cluster.open().ok());
+  membership_.seen[0].host = membership_.seen[1].host;
+  EXPECT_EQ(cluster.moved_error(7, false), "CLUSTERDOWN Hash slot not served");
+  membership_.seen[0].port = 7000;
+  is("following", "y");
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-y:6379");
+  is("following", "x");
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "another port of the machine";
+}
+
 }  // namespace
 }  // namespace weir::server
