@@ -80,7 +80,8 @@ Status RocksLog::open(const RocksOptions& options, const std::string& path, Open
               options.wal_bytes_max / kCutShare);
   if (Status found = find_last_turn(&opened->last_turn); !found.ok()) return found;
   if (Status found = find_bookmarks(); !found.ok()) return found;
-  newest_turn_ = synced_turn_ = opened->last_turn;
+  synced_turn_ = opened->last_turn;
+  newest_turn_ = std::max(opened->last_turn, written_back_turn);  // what is dropped may be all
   if (mode == OpenMode::kExisting) synced_mark_->note(opened->last_turn);
   writer_ = std::make_unique<LogWriter>(
       std::max(opened->last_turn, written_back_turn),

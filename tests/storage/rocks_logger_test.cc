@@ -41,6 +41,14 @@ TEST_F(RocksLoggerTest, WhatIsSaidOfAHealthyCheckpointIsNoWarning) {
                           "debug File Deletions Enable, but not really enabled. Counter: 1"));
 }
 
+TEST_F(RocksLoggerTest, ThatAMemtableHasForgottenItsTurnsIsNoWarning) {
+  rocksdb::Warn(logger_, "Level-0 flush Expected %d entries in memtables, but read %d", 71, 0);
+  rocksdb::Warn(logger_, "Level-0 flush Expected %d entries in memtables, but read %d", 71, 70);
+  EXPECT_THAT(told_,
+              ElementsAre("debug Level-0 flush Expected 71 entries in memtables, but read 0",
+                          "warning Level-0 flush Expected 71 entries in memtables, but read 70"));
+}
+
 TEST_F(RocksLoggerTest, LinesHaveNoBreaksAndAreNotEmpty) {
   rocksdb::Error(logger_, "\n");
   rocksdb::Error(logger_, " ");

@@ -248,6 +248,30 @@ TEST_F(ShardDirectoryTest, JoinsAndLeavesWithAllTurns) {
   }
 }
 
+// A server alone gives its whole log back when everything is in the state.
+TEST_F(ShardDirectoryTest, JoinsWithALogThatIsEmpty) {
+  {
+    StoreDriver store(make_rocks_store(options({})));
+    ASSERT_STATUS_OK(store.open());
+    ASSERT_STATUS_OK(store->forget_turns());
+    ASSERT_STATUS_OK(store.append(1, 5, std::string(300'000, 't')));
+    ASSERT_STATUS_OK(store.write_back({{stored_key("a"), stored_value("1")}}, 5));
+  }
+  EXPECT_TRUE(turns(options({})).empty());
+  const std::vector<std::string> more{"turn 5", "turn 6"};
+  {
+    StoreDriver store(make_rocks_store(options(kShard, ShardStep::kJoin)));
+    ASSERT_STATUS_OK(store.open());
+    ASSERT_STATUS_OK(store->append_batch({.first_turn = 5, .turns = more, .bookmark = "six"}));
+  }
+  StoreDriver store(make_rocks_store(options(kShard)));
+  ASSERT_STATUS_OK(store.open());
+  EXPECT_EQ(store.report.last_turn, 6u);
+  std::vector<uint64_t> found;
+  EXPECT_STATUS_OK(store.replay(6, &found));
+  EXPECT_EQ(found, std::vector<uint64_t>{6});
+}
+
 // Slots and instance are of the shard as its name is.
 TEST_F(ShardDirectoryTest, OfAPartOfTheSlotsIsOfThatPartOnly) {
   ASSERT_STATUS_OK(open(options(kPart)));
