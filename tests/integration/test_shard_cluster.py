@@ -65,7 +65,7 @@ class ShardInCluster(ShardTest):
         self.write("topology", "epoch 1\na 127.0.0.1:1 0-16383\n")
         refused = self.member("a", cluster_enabled="yes", cluster_topology=self.path("topology"))
         self.assertEqual(refused.spawn().wait()[0], 1)
-        self.assertIn("log: cluster-topology is for servers without failover", refused.log())
+        self.assertIn("log: cluster-topology is for servers of no shard", refused.log())
 
     @unittest.skipUnless(CLI, "needs redis-cli")
     def test_redis_cli_is_led_to_the_primary(self):
