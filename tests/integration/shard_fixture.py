@@ -78,9 +78,10 @@ class Taker(threading.Thread):
 
     KEYS = 8
 
-    def __init__(self, ports):
+    def __init__(self, ports, tag=""):
         super().__init__(daemon=True)
         self.ports = ports
+        self.tag = tag  # of all its keys, as "{a}"
         self.port = ports[0]
         self.client = None
         self.granted = [0] * self.KEYS
@@ -94,7 +95,7 @@ class Taker(threading.Thread):
             key = number % self.KEYS
             try:
                 self.client = self.client or harness.Client(self.port, 5)
-                reply = self.client.call("RL.TAKE", f"l{key}", "FIXED", "1000000/3650d", "ID", f"r{number}")
+                reply = self.client.call("RL.TAKE", f"{self.tag}l{key}", "FIXED", "1000000/3650d", "ID", f"r{number}")
                 self.granted[key] += reply[0]
                 self.hops_in_a_row = 0
                 number += 1
@@ -133,6 +134,8 @@ class Taker(threading.Thread):
     def end(self):
         self.ended.set()
         self.join(harness.PATIENCE_S)
+        if self.client:
+            self.client.close()
 
 
 class Secured(harness.Server):
