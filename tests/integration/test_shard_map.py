@@ -4,11 +4,12 @@ dies, whichever shard is away, and from whatever a member begins."""
 import os
 import signal
 import subprocess
+import sys
 import unittest
 
 import harness
 import postgres
-from shard_fixture import CLI, OnPostgres, ShardTest, Taker
+from shard_fixture import CLI, TOOL, OnPostgres, ShardTest, Taker
 
 SHARES = {"a": (0, 5460), "b": (5461, 10921), "c": (10922, 16383)}
 TAGS = {"a": "{b}", "b": "{k}", "c": "{a}"}  # of each shard's slots: 3300, 7629, 15495
@@ -202,6 +203,42 @@ class ShardMap(OnPostgres, ShardTest):
         self.begin("b1", "c1")
         self.assertIn("the file CLUSTER is not used, and written anew", self.living["c1"].log())
         self.all_show_all()
+
+
+@unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
+class ForATry(ShardTest):
+    """tools/weir-cluster SHARDSxMEMBERS."""
+
+    def started(self, counts, *words):
+        process = subprocess.Popen([sys.executable, "-B", str(TOOL), counts, "--dir", self.path("try"), *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env={**os.environ, "WEIR_SERVER": harness.executable})
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        return process
+
+    def test_it_begins_and_ends_by_itself(self):
+        port = harness.free_port() - 3  # three in a row above it are free as a rule
+        tool = self.started("2x2", "--port", str(port))
+        lines = [tool.stdout.readline() for _ in range(6)]
+        self.assertEqual([line.split(",")[0] for line in lines[:4]],
+                         [f"{name} 127.0.0.1:{port + at}" for at, name in enumerate(("a1", "a2", "b1", "b2"))], lines)
+        self.assertIn(f"redis-cli -c -p {port} ", lines[5])
+        code, text = self.tool("status", f"127.0.0.1:{port + 3}")
+        self.assertEqual(code, 0, text)
+        self.assertIn(": 2 shards, 16384 of 16384 slots\n", text)
+        os.kill(int(lines[0].rsplit(" ", 1)[1]), signal.SIGKILL)
+        self.assertEqual(tool.stdout.readline(), "a1 has ended; it is started again in 5 s\n")
+        self.assertRegex(tool.stdout.readline(), "^a1 is there again, process [0-9]+\n$")
+        tool.terminate()
+        self.assertEqual(tool.wait(harness.PATIENCE_S), 0)
+        for at in range(4):
+            with self.assertRaises(ConnectionRefusedError):
+                harness.Client(port + at)
+        again = self.started("2x2", "--port", str(port))
+        self.assertEqual(again.wait(harness.PATIENCE_S), 1)
+        self.assertIn("is not empty", again.stdout.read())
 
 
 if __name__ == "__main__":
