@@ -301,6 +301,7 @@ constexpr Option kOptions[] = {
     {.name = "log",
      .kind = Text{&Config::log, accept_shared_log},
      .changeable = kAtStart,
+     .may_differ = true,
      .help =
          "Shared log of the shard that this server is a member of: postgres://USER@HOST/DATABASE, "
          "nats://HOST, tls://HOST, or file:PATH; empty: it is of none."},
@@ -320,6 +321,7 @@ constexpr Option kOptions[] = {
     {.name = "shard",
      .kind = Text{&Config::shard, accept_shard},
      .changeable = kAtStart,
+     .may_differ = true,
      .help = "Name of that shard."},
     {.name = "failover-after-ms",
      .kind = Number{&Config::failover_after_ms, 500, 60000},

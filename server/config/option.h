@@ -70,7 +70,7 @@ struct Option {
   OptionKind kind;
   Changeable changeable = Changeable::kWhileRunning;
   bool secret = false;      // nobody is shown its value
-  bool may_differ = false;  // members of a shard may have another value each: it is the machine's
+  bool may_differ = false;  // members may have another value each: the machine's or the shard's
   std::string_view help;
 };
 

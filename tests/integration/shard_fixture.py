@@ -3,13 +3,20 @@ start, and a client that takes permits of them."""
 
 import os
 import random
+import re
+import shutil
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import harness
 import postgres
 from support.resp import metrics, pairs
+
+TOOL = Path(__file__).resolve().parents[2] / "tools/weir-cluster"
+CLI = shutil.which("redis-cli")
 
 
 class Journal(threading.Thread):
@@ -65,6 +72,72 @@ class Journal(threading.Thread):
         self.join(harness.PATIENCE_S)
 
 
+class Taker(threading.Thread):
+    """A client of a cluster, as small as can be, that takes permits of limits that never refill. What has failed it asks
+    again with the same ID, wherever it is led, else at any member; so nothing is charged twice, and all of it once."""
+
+    KEYS = 8
+
+    def __init__(self, ports, tag=""):
+        super().__init__(daemon=True)
+        self.ports = ports
+        self.tag = tag  # of all its keys, as "{a}"
+        self.port = ports[0]
+        self.client = None
+        self.granted = [0] * self.KEYS
+        self.hops_in_a_row = self.most_hops = self.errors = 0
+        self.ended = threading.Event()
+        self.failure = None
+
+    def run(self):
+        number = 0
+        while not self.ended.is_set():
+            key = number % self.KEYS
+            try:
+                self.client = self.client or harness.Client(self.port, 5)
+                reply = self.client.call("RL.TAKE", f"{self.tag}l{key}", "FIXED", "1000000/3650d", "ID", f"r{number}")
+                self.granted[key] += reply[0]
+                self.hops_in_a_row = 0
+                number += 1
+            except harness.Refused as refused:
+                self.go_on(str(refused))
+            except OSError:
+                self.errors += 1
+                self.hops_in_a_row = 0
+                self.at(random.choice(self.ports))
+
+    def go_on(self, refusal):
+        if moved := re.fullmatch(r"MOVED \d+ 127\.0\.0\.1:(\d+)", refusal):
+            if self.port == int(moved[1]):
+                self.failure = f"{self.port}: {refusal}"
+            self.hops_in_a_row += 1
+            self.most_hops = max(self.most_hops, self.hops_in_a_row)
+            return self.at(int(moved[1]))
+        self.errors += 1
+        self.hops_in_a_row = 0
+        if not refusal.startswith("CLUSTERDOWN"):
+            self.failure = refusal
+        return self.at(random.choice(self.ports))
+
+    def at(self, port):
+        if self.client:
+            self.client.close()
+        self.client = None
+        self.port = port
+        time.sleep(0.005)
+
+    def goes_on(self):
+        """Waits until it has taken from all keys again."""
+        before = list(self.granted)
+        harness.wait_until(lambda: all(now > then for now, then in zip(self.granted, before)), "it takes permits again")
+
+    def end(self):
+        self.ended.set()
+        self.join(harness.PATIENCE_S)
+        if self.client:
+            self.client.close()
+
+
 class Secured(harness.Server):
     """A server that asks for a password."""
 
@@ -91,6 +164,18 @@ class ShardTest(harness.ServerTest):
         done = subprocess.run([harness.executable, *map(str, words)], capture_output=True, text=True,
                               timeout=harness.PATIENCE_S, check=False)
         return done.returncode, done.stdout + done.stderr
+
+    def tool(self, *words):
+        """(code, output) of tools/weir-cluster."""
+        done = subprocess.run([sys.executable, "-B", str(TOOL), *map(str, words)], capture_output=True, text=True,
+                              timeout=harness.PATIENCE_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def cli(self, port, *words):
+        """What redis-cli -c prints."""
+        done = subprocess.run([CLI, "-c", "-p", str(port), *map(str, words)], capture_output=True, text=True,
+                              timeout=harness.PATIENCE_S, check=False)
+        return done.stdout + done.stderr
 
     def log_address(self):
         return "file:" + self.path("shared-log")

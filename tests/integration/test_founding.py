@@ -3,16 +3,12 @@
 import hashlib
 import os
 import signal
-import subprocess
-import sys
 import unittest
-from pathlib import Path
 
 import harness
 import postgres
 from shard_fixture import OnPostgres, ShardTest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools/weir-cluster"
 SHARES = {"a": "0-5460", "b": "5461-10921", "c": "10922-16383"}
 KEYS = {"a": "b", "b": "k", "c": "a"}  # of each shard's slots: 3300, 7629, 15495
 
@@ -22,11 +18,6 @@ def cluster_id(text):
 
 
 class Founding(ShardTest):
-    def tool(self, *words):
-        done = subprocess.run([sys.executable, "-B", str(TOOL), *map(str, words)], capture_output=True, text=True,
-                              timeout=harness.PATIENCE_S, check=False)
-        return done.returncode, done.stdout + done.stderr
-
     def founding(self, *words):
         """The text, which is in its canonical form, and the path of its file."""
         code, text = self.tool("found", "limits", *words)

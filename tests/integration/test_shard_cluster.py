@@ -2,90 +2,21 @@
 primaries die and switchovers are made. Libraries are in tests/clients."""
 
 import os
-import random
 import re
-import shutil
 import signal
 import subprocess
-import threading
-import time
 import unittest
 from pathlib import Path
 
 import harness
 import postgres
-from shard_fixture import OnPostgres, ShardTest
+from shard_fixture import CLI, OnPostgres, ShardTest, Taker
 
 try:
     import redis
     import redis.sentinel
 except ImportError:
     redis = None
-
-CLI = shutil.which("redis-cli")
-
-
-class Taker(threading.Thread):
-    """A client of a cluster, as small as can be, that takes permits of limits that never refill. What has failed it asks
-    again with the same ID, wherever it is led, else at any member; so nothing is charged twice, and all of it once."""
-
-    KEYS = 8
-
-    def __init__(self, ports):
-        super().__init__(daemon=True)
-        self.ports = ports
-        self.port = ports[0]
-        self.client = None
-        self.granted = [0] * self.KEYS
-        self.hops_in_a_row = self.most_hops = self.errors = 0
-        self.ended = threading.Event()
-        self.failure = None
-
-    def run(self):
-        number = 0
-        while not self.ended.is_set():
-            key = number % self.KEYS
-            try:
-                self.client = self.client or harness.Client(self.port, 5)
-                reply = self.client.call("RL.TAKE", f"l{key}", "FIXED", "1000000/3650d", "ID", f"r{number}")
-                self.granted[key] += reply[0]
-                self.hops_in_a_row = 0
-                number += 1
-            except harness.Refused as refused:
-                self.go_on(str(refused))
-            except OSError:
-                self.errors += 1
-                self.hops_in_a_row = 0
-                self.at(random.choice(self.ports))
-
-    def go_on(self, refusal):
-        if moved := re.fullmatch(r"MOVED \d+ 127\.0\.0\.1:(\d+)", refusal):
-            if self.port == int(moved[1]):
-                self.failure = f"{self.port}: {refusal}"
-            self.hops_in_a_row += 1
-            self.most_hops = max(self.most_hops, self.hops_in_a_row)
-            return self.at(int(moved[1]))
-        self.errors += 1
-        self.hops_in_a_row = 0
-        if not refusal.startswith("CLUSTERDOWN"):
-            self.failure = refusal
-        return self.at(random.choice(self.ports))
-
-    def at(self, port):
-        if self.client:
-            self.client.close()
-        self.client = None
-        self.port = port
-        time.sleep(0.005)
-
-    def goes_on(self):
-        """Waits until it has taken from all keys again."""
-        before = list(self.granted)
-        harness.wait_until(lambda: all(now > then for now, then in zip(self.granted, before)), "it takes permits again")
-
-    def end(self):
-        self.ended.set()
-        self.join(harness.PATIENCE_S)
 
 
 class ShardInCluster(ShardTest):
@@ -105,11 +36,6 @@ class ShardInCluster(ShardTest):
             return (len(rows) == 1 and rows[0][:2] == [0, 16383] and rows[0][2][1] == primary.port and
                     living <= {node[1] for node in rows[0][2:]})
         harness.wait_until(lambda: all(shown(member) for member in members), "all show the same")
-
-    def cli(self, port, *words):
-        done = subprocess.run([CLI, "-c", "-p", str(port), *map(str, words)], capture_output=True, text=True,
-                              timeout=harness.PATIENCE_S, check=False)
-        return done.stdout + done.stderr
 
     def sentinel_says(self, member):
         return int(member.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")[1])

@@ -17,8 +17,8 @@ USER = "weir"
 def programs():
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
     if not found:
-        raise RuntimeError("there is no PostgreSQL under /usr/lib/postgresql: apt install postgresql, "
-                           "or use --file")
+        raise RuntimeError("there is no PostgreSQL under /usr/lib/postgresql: apt install postgresql "
+                           "(weir-failover-demo does without by --file)")
     return os.path.dirname(found[-1])
 
 

@@ -32,18 +32,18 @@ def program():
 
 
 class Member:
-    def __init__(self, name, folder, log, options=(), shard="main"):
+    def __init__(self, name, folder, log, options=(), shard="main", port=None):
         self.name = name
         self.shard = shard
         self.options = options
-        self.port = free_port()
+        self.port = port or free_port()
         self.data = os.path.join(folder, name)
         self.log = log
         self.output = os.path.join(folder, name + ".log")
         self.process = None
 
-    def make_shard(self):
-        done = subprocess.run([program(), "--new-shard", self.log, self.shard, "--dir", self.data],
+    def make_shard(self, *founding):
+        done = subprocess.run([program(), "--new-shard", self.log, self.shard, *founding, "--dir", self.data],
                               capture_output=True, text=True, timeout=START_S, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"--new-shard: {done.stdout}{done.stderr}")
@@ -58,6 +58,8 @@ class Member:
             try:
                 self.ask("PING")
                 return
+            except Refused:
+                return  # it asks for a password, so it is there
             except (NotServed, OSError) as failure:
                 if self.process.poll() is not None or time.monotonic() > end:
                     told = Path(self.output).read_text(encoding="utf-8", errors="replace")

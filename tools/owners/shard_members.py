@@ -41,7 +41,8 @@ class Member:
 
     def shown(self):
         age = f", told {self.age_ms / 1000:.1f} s ago" if self.age_ms > 3000 else ""
-        return f"{self.address} ({self.state}, lacks {self.lag_turns} turns{age})"
+        state = "was the primary" if self.state == "primary" else self.state
+        return f"{self.address} ({state}, lacks {self.lag_turns} turns{age})"
 
 
 @dataclass
