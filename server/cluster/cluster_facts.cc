@@ -103,6 +103,7 @@ ClusterFacts::Heard ClusterFacts::hear(const ShardFacts& facts, int64_t now_ns) 
   for (const ToldMember& member : newest(shard, now_ns)->facts.members)
     if (member.is_primary) shard.primary = member;
   claim(&name, facts.slots);
+  told.facts.slots.clear();  // claim() has taken them in; a list may be long
   for (const ToldAddresses& others : facts.others) hear_addresses(others);
   return Heard::kTaken;
 }

@@ -12,7 +12,8 @@ void refuse_change(Call& call) {
   if (!cluster.on()) return call.reply.error("ERR This instance has cluster support disabled");
   if (cluster.is_of_shard()) {
     return call.reply.error(
-        "ERR the members of a shard have all slots together, and are those that follow its log");
+        "ERR a shard has the slots that it was founded with, and its members are those that follow "
+        "its log");
   }
   call.reply.error(
       "ERR the topology of this cluster comes from the configuration: change the file of "

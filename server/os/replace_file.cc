@@ -21,9 +21,9 @@ bool sync_folder(const std::filesystem::path& folder) {
 
 bool fill_like(int fd, const std::string& path, const std::string& text) {
   struct stat old = {};
-  const bool has_old = ::stat(path.c_str(), &old) == 0;
+  const bool has_old = ::lstat(path.c_str(), &old) == 0;
   if (!has_old && errno != ENOENT) return false;
-  if (has_old && ::fchmod(fd, old.st_mode & 07777) != 0) return false;
+  if (has_old && S_ISREG(old.st_mode) && ::fchmod(fd, old.st_mode & 07777) != 0) return false;
   return storage::write_and_sync(fd, text);
 }
 
@@ -43,7 +43,8 @@ int replace_target(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-int replace_file(const std::string& path, const std::string& text) {
+int replace_file(const std::string& path, const std::string& text, Links links) {
+  if (links == Links::kAreReplaced) return replace_target(path, text);
   std::error_code error;
   const std::string target = std::filesystem::weakly_canonical(path, error).string();
   return error ? error.value() : replace_target(target, text);

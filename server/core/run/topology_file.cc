@@ -163,7 +163,7 @@ Result<void, std::string> TopologyFile::write_node(const NodeFile& node) {
   if (node == node_) return {};
   if (keeps_node()) {
     const std::string path = path_of(kNodeFile);
-    if (const int error = replace_file(path, node_file_text(node)); error != 0)
+    if (const int error = replace_file(path, node_file_text(node), Links::kAreReplaced); error != 0)
       return "cannot write " + path + ": " + std::strerror(error);
   }
   node_ = node;

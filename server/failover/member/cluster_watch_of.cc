@@ -34,7 +34,7 @@ class FileKeeper final : public ClusterKeeper {
   }
   void keep(std::string text) override {
     worker_.post([path = path_, text = std::move(text)] {
-      if (const int failed = replace_file(path, text); failed != 0)
+      if (const int failed = replace_file(path, text, Links::kAreReplaced); failed != 0)
         log_warning("cannot write {}: {}", path, std::strerror(failed));
     });
   }

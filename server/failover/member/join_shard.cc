@@ -128,7 +128,7 @@ Result<NodeFile, std::string> node_of_directory(const std::string& directory, Ra
   }
   NodeFile node;
   node.id = node_id_of(std::to_string(random.next()) + " " + std::to_string(random.next()));
-  if (const int failed = replace_file(path, node_file_text(node)); failed != 0)
+  if (const int failed = replace_file(path, node_file_text(node), Links::kAreReplaced); failed != 0)
     return "cannot write " + path + ": " + std::strerror(failed);
   return node;
 }

@@ -81,7 +81,17 @@ void ClusterWatch::hear(const ShardFacts& facts) {
     case ClusterFacts::Heard::kTaken:
       if (unheard_.erase(facts.shard) > 0) log_info("shard {} is heard again", facts.shard);
       return;
-    default:
+    case ClusterFacts::Heard::kOlderInstance:
+      if (!std::exchange(has_told_of_older_, true))
+        log_warning("shard {} was made anew, as others tell; a member of before is ignored",
+                    facts.shard);
+      return;
+    case ClusterFacts::Heard::kTooManyShards:
+      if (!std::exchange(has_told_of_many_, true))
+        log_warning("{} shards are known, and shard {} is one more: it is ignored", kShardsMax,
+                    facts.shard);
+      return;
+    case ClusterFacts::Heard::kOtherCluster:
       return;
   }
 }

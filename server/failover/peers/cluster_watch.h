@@ -89,7 +89,9 @@ class ClusterWatch final : public FactsExchange {
   std::map<std::string, AskPlan> plans_;         // by lane; the lane of seeds is ""
   std::map<std::string, std::string> failures_;  // by lane, the last
   std::set<std::string> unheard_;                // shards that the log has told of
-  ShardFacts told_;                              // of itself, lately
+  bool has_told_of_older_ = false;
+  bool has_told_of_many_ = false;
+  ShardFacts told_;  // of itself, lately
   bool served_ = false;
   const int64_t began_ns_;
   int64_t look_at_ns_ = INT64_MIN;
