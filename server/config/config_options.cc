@@ -265,7 +265,7 @@ constexpr Option kOptions[] = {
      .kind = Flag{&Config::cluster_enabled},
      .changeable = kAtStart,
      .help = "Speak the Redis Cluster protocol: one keyspace of 16384 hash slots. The members of a "
-             "shard (log) have all of them, and standbys lead clients to the primary."},
+             "shard (log) have those of their shard; standbys lead clients to the primary."},
     {.name = "cluster-topology",
      .kind = Text{&Config::cluster_topology, accept_path},
      .changeable = kAtStart,
