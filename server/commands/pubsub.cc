@@ -68,11 +68,10 @@ void publish_on(Call& call, Kind kind) {
 }
 
 void publish(Call& call) {
-  if (const size_t owners = server_of(call).executor().cluster().map().shards().size();
-      owners > 1) {
+  if (server_of(call).executor().cluster().has_others()) {
     return call.reply.error(
-        "ERR PUBLISH would reach the subscribers of one of " + std::to_string(owners) +
-        " servers only: in a cluster use SPUBLISH and SSUBSCRIBE, which go to a channel's server");
+        "ERR PUBLISH would reach the subscribers of one server of this cluster only: use SPUBLISH "
+        "and SSUBSCRIBE, which go to a channel's server");
   }
   publish_on(call, Kind::kChannel);
 }

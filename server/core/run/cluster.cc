@@ -51,6 +51,7 @@ Result<void, std::string> Cluster::open() {
   if (!on()) return {};
   if (const auto alone = look_at_databases(); !alone) return alone;
   if (is_of_shard()) {  // whose members are known once it has begun
+    has_part_ = !has_all_slots(membership_->slots());
     map_ = SlotMap({ShownShard{.ranges = membership_->slots(), .members = {{.is_self = true}}}});
     return {};
   }

@@ -47,6 +47,8 @@ class Cluster {
   // Has the map show this server's shard as its members are now, or were a moment ago if nothing
   // has happened to the role. REQUIRES: on()
   void look_at_members();
+  // Tells whether slots are served by others, too: not by the standbys of the own shard.
+  bool has_others() const { return has_part_ || map_.shards().size() > 1; }
   const Topology& topology() const { return file_.topology(); }
 
   // Most requests name one key in one place, or none. Tells whether this one does, and is this
@@ -108,6 +110,7 @@ class Cluster {
   // Of the shard, when the map was told of it last.
   MemberView shown_;
   int64_t shown_at_ns_ = 0;
+  bool has_part_ = false;  // the shard has not all slots
   int admitted_slot_ = kNoSlot;
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far
   uint64_t cross_slot_refusals_ = 0;

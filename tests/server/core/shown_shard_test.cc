@@ -239,5 +239,18 @@ TEST_F(ShownShardTest, NobodyIsLedToTheAddressThatHeAsks) {
   EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "another port of the machine";
 }
 
+// PUBLISH is refused from the first on, and not only when somebody has asked for the map.
+TEST_F(ShownShardTest, OneOfSeveralShardsHasOthersBeforeItHasHeardOfThem) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  for (const bool is_whole : {true, false}) {
+    if (!is_whole) membership_.own_slots = {{0, 99}};
+    Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+    ASSERT_TRUE(cluster.open().ok());
+    EXPECT_EQ(cluster.has_others(), !is_whole);
+    EXPECT_EQ(cluster.is_moved(100), !is_whole) << "nor is another's slot served";
+  }
+}
+
 }  // namespace
 }  // namespace weir::server
