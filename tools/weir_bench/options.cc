@@ -14,11 +14,12 @@ struct KindName {
   std::string_view name;
   Kind kind;
 };
-constexpr KindName kKinds[] = {
-    {"ping", Kind::kPing},         {"set", Kind::kSet},         {"get", Kind::kGet},
-    {"throttle", Kind::kThrottle}, {"evalsha", Kind::kEvalsha}, {"zadd", Kind::kZadd},
-    {"zwindow", Kind::kZwindow},   {"hincrby", Kind::kHincrby}, {"hset", Kind::kHset},
-    {"list", Kind::kList},         {"members", Kind::kMembers}};
+constexpr KindName kKinds[] = {{"ping", Kind::kPing},       {"set", Kind::kSet},
+                               {"get", Kind::kGet},         {"throttle", Kind::kThrottle},
+                               {"evalsha", Kind::kEvalsha}, {"throttlecrab", Kind::kThrottlecrab},
+                               {"zadd", Kind::kZadd},       {"zwindow", Kind::kZwindow},
+                               {"hincrby", Kind::kHincrby}, {"hset", Kind::kHset},
+                               {"list", Kind::kList},       {"members", Kind::kMembers}};
 
 struct Row {
   std::string_view name;

@@ -15,6 +15,7 @@ enum class Kind : uint8_t {
   kGet,
   kThrottle,
   kEvalsha,
+  kThrottlecrab,  // THROTTLE, CL.THROTTLE's like in throttlecrab
   // On collections (collection_steps.h).
   kZadd,     // ZADD that moves a member
   kZwindow,  // ZADD of a new member, ZREMRANGEBYSCORE of the oldest
@@ -35,8 +36,8 @@ struct Options {
   int64_t keys = 100'000;
   int64_t value_bytes = 24;
   int64_t expire_s = 86'400;
-  // CL.THROTTLE's arguments. The defaults never deny and never let a key expire: each permit takes
-  // 50 minutes to come back, and there are a million.
+  // Arguments of CL.THROTTLE and THROTTLE. The defaults never deny and never let a key expire: each
+  // permit takes 50 minutes to come back, and there are a million.
   int64_t max_burst = 1'000'000;
   int64_t count = 1;
   int64_t period_s = 3'000;

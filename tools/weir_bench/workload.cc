@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kZero = "000000000000";
 constexpr std::string_view kNeverLimited = "\r\n:-1\r\n:";
+constexpr std::string_view kNextNumber = "\r\n:";
 
 constexpr std::string_view kLimiterScript = R"(
 local burst, count, period = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -100,7 +101,7 @@ Workload::Workload(const Options& options, std::string_view script_sha1)
   const std::string value(static_cast<size_t>(options.value_bytes), 'v');
   const std::string limit = std::to_string(options.max_burst + 1);
   const bool holds_text = kind_ == Kind::kSet || kind_ == Kind::kGet;
-  const std::string_view prefix = holds_text ? "key:" : kind_ == Kind::kThrottle ? "lim:" : "gcr:";
+  const std::string_view prefix = holds_text ? "key:" : kind_ == Kind::kEvalsha ? "gcr:" : "lim:";
   const std::string key = std::string(prefix) + std::string(kZero);
   switch (kind_) {
     case Kind::kPing:
@@ -122,6 +123,10 @@ Workload::Workload(const Options& options, std::string_view script_sha1)
     case Kind::kEvalsha:
       request_ = encode_request({"EVALSHA", script_sha1, "1", key, burst, count, period});
       expected_ = "*5\r\n:0\r\n:" + limit + "\r\n:";
+      break;
+    case Kind::kThrottlecrab:
+      request_ = encode_request({"THROTTLE", key, burst, count, period});
+      expected_ = "*5\r\n:1\r\n:" + burst + "\r\n:";
       break;
     default:  // collection_steps.h
       std::abort();
@@ -146,6 +151,32 @@ size_t Workload::take_granted(std::string_view bytes) const {
   return granted ? static_cast<size_t>(at - bytes.data()) : 0;
 }
 
+// throttlecrab's order: "granted, this limit, permits left, full again later, no wait"
+size_t Workload::take_throttlecrab(std::string_view bytes) const {
+  const char* at = bytes.data();
+  const char* const end = at + bytes.size();
+  uint64_t remaining = 0, reset_after_s = 0, retry_after_s = 0;
+  const bool granted = take_text(&at, end, expected_) && take_number(&at, end, &remaining) &&
+                       take_text(&at, end, kNextNumber) && take_number(&at, end, &reset_after_s) &&
+                       take_text(&at, end, kNextNumber) && take_number(&at, end, &retry_after_s) &&
+                       take_text(&at, end, "\r\n") && remaining <= permits_max_ &&
+                       retry_after_s == 0;
+  return granted ? static_cast<size_t>(at - bytes.data()) : 0;
+}
+
+// Answers how many bytes the good reply has that these begin with; 0: they do not.
+size_t Workload::take_good(std::string_view bytes) const {
+  switch (kind_) {
+    case Kind::kThrottle:
+    case Kind::kEvalsha:
+      return take_granted(bytes);
+    case Kind::kThrottlecrab:
+      return take_throttlecrab(bytes);
+    default:
+      return take_expected(bytes);
+  }
+}
+
 // Anything but the good reply: incomplete, a miss, a denial, an error. 0 when incomplete or broken.
 size_t Workload::take_other(std::string_view bytes, Tally* tally, bool* broken) const {
   resp::Value value;
@@ -168,11 +199,10 @@ size_t Workload::take_other(std::string_view bytes, Tally* tally, bool* broken) 
 
 Workload::Taken Workload::take_replies(std::string_view bytes, size_t replies_max,
                                        Tally* tally) const {
-  const bool verdicts = kind_ == Kind::kThrottle || kind_ == Kind::kEvalsha;
   Taken taken;
   while (taken.replies < replies_max && taken.bytes < bytes.size()) {
     const std::string_view rest = bytes.substr(taken.bytes);
-    size_t size = verdicts ? take_granted(rest) : take_expected(rest);
+    size_t size = take_good(rest);
     if (size != 0) {
       ++tally->good;
     } else {

@@ -57,7 +57,9 @@ class Workload {
 
  private:
   size_t take_expected(std::string_view bytes) const;
+  size_t take_good(std::string_view bytes) const;
   size_t take_granted(std::string_view bytes) const;
+  size_t take_throttlecrab(std::string_view bytes) const;
   size_t take_other(std::string_view bytes, Tally* tally, bool* broken) const;
 
   Kind kind_;
