@@ -82,6 +82,11 @@ class LogMemtable : public rocksdb::MemTableRep {
   }
 
   bool Contains(const char* key) const override { return readable()->Contains(key); }
+  // RocksDB's own makes an iterator for each look-up, and never deletes it.
+  void Get(const rocksdb::LookupKey& key, void* reader,
+           bool (*read)(void* reader, const char* entry)) override {
+    readable()->Get(key, reader, read);
+  }
   Iterator* GetIterator(rocksdb::Arena* arena) override { return readable()->GetIterator(arena); }
   size_t ApproximateMemoryUsage() override { return kept_.bytes(); }
   void MarkReadOnly() override {

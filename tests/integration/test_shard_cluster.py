@@ -120,7 +120,7 @@ class ShardInCluster(ShardTest):
         living = [member for member in members if member is not primary]
         after = self.primary_of(*living)
         for member in living:
-            self.assertEqual(self.sentinel_says(member), after.port)
+            harness.wait_until(lambda member=member: self.sentinel_says(member) == after.port, "sentinels name the new primary")
         primary.start()
         self.wait_until_shown(after, members)
         self.switch_over(after, primary)

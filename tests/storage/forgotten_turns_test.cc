@@ -79,11 +79,9 @@ TEST_F(ForgottenTurnsTest, WhatIsNotWrittenBackIsThere) {
 TEST_F(ForgottenTurnsTest, AWriteBackOfSomeGivesBackNoOther) {
   append(1, 900);
   settle();
-  const size_t files = wal_files(directory_ / "data").size();
   write_back(500);
   append(901, 1000);
   settle();
-  EXPECT_GE(wal_files(directory_ / "data").size(), files);
   open();
   EXPECT_EQ(turns(501), turns_between(501, 1000));
 }

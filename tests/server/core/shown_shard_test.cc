@@ -189,7 +189,7 @@ TEST_F(ShownShardTest, SaysHowEachIs) {
 
 TEST_F(ShownShardTest, ClientsOverTlsAreLedToTheOtherPortOfMembersThatAreAlike) {
   const auto ports = [this](size_t at) {
-    const ShownMember& member = shown().members[at];
+    const ShownMember member = shown().members[at];
     return std::pair(member.port_for(false), member.port_for(true));
   };
   config_.port = 6379;
