@@ -7,7 +7,7 @@
 
 namespace weir::server {
 
-void write_member_metrics(const MemberFigures& shown, MetricWriter& out) {
+void write_member_metrics(const MeasuredMember& shown, MetricWriter& out) {
   const MemberView& seen = shown.view;
   const storage::replication::MemberMetrics& metrics = shown.metrics;
   const storage::replication::LogFacts& log = shown.log;

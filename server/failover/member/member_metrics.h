@@ -12,7 +12,7 @@ namespace weir::server {
 
 class MetricWriter;
 
-struct MemberFigures {
+struct MeasuredMember {
   MemberView view;
   std::vector<MemberSeen> members;  // of the shard
   storage::replication::MemberMetrics metrics;
@@ -20,6 +20,6 @@ struct MemberFigures {
   uint64_t trimmed_up_to = 0;  // a log index
 };
 
-void write_member_metrics(const MemberFigures& seen, MetricWriter& out);
+void write_member_metrics(const MeasuredMember& seen, MetricWriter& out);
 
 }  // namespace weir::server
