@@ -1,5 +1,5 @@
-// This server as an owner of hash slots: whether a request is for it, and who has what. A member of
-// a shard has all slots together with the others, and serves them if it is the primary.
+// This server as an owner of hash slots: whether a request is for it, and who has what. The members
+// of a shard have its slots together: all, or those that it was founded with; the primary serves.
 //
 // With the option cluster-enabled off it counts requests that a cluster would refuse, and no more.
 #pragma once
