@@ -18,6 +18,13 @@
 namespace weir::storage {
 namespace {
 
+// Two threads tell of turns, each of what it has seen; none of them takes back what the other told.
+void raise_to(std::atomic<uint64_t>* turn, uint64_t value) {
+  uint64_t before = turn->load();
+  while (before < value && !turn->compare_exchange_weak(before, value)) {
+  }
+}
+
 constexpr uint64_t kRotateShare = 2;  // half of wal_bytes_max
 constexpr uint64_t kCutShare = 4;     // a file of a log that forgets its turns
 
@@ -149,7 +156,7 @@ Status RocksLog::finish(rocksdb::WriteBatch* batch, rocksdb::Status status, uint
   if (Status written = writer_->write(batch, turn); !written.ok()) return written;
   newest_turn_ = turn;
   wal_bytes_ += bytes;
-  dropped_turn_ = dropped;
+  raise_to(&dropped_turn_, dropped);
   if (dropped > before && wal_bytes_ >= rotate_bytes_) rotation_due_ = true;
   if (cut_.active() && cut_.is_due(wal_bytes_)) rotation_due_ = true;
   return {};
@@ -198,9 +205,7 @@ Status RocksLog::sync() {
     return status;
   }
   synced_mark_->note(turn);
-  uint64_t synced = synced_turn_.load();
-  while (synced < turn && !synced_turn_.compare_exchange_weak(synced, turn)) {
-  }
+  raise_to(&synced_turn_, turn);
   return {};
 }
 
@@ -208,7 +213,7 @@ Status RocksLog::sync() {
 Status RocksLog::rotate() {
   rocksdb::Status status;
   if (cut_.active()) {
-    dropped_turn_ = droppable_turn_.load();
+    raise_to(&dropped_turn_, droppable_turn_);
     status = cut_.give_back(dropped_turn_);
     if (status.ok() && cut_.wants_cut(wal_bytes_, writer_->written_turn() <= dropped_turn_)) {
       status = start_flush();
