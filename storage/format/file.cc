@@ -29,9 +29,18 @@ Descriptor::~Descriptor() {
 
 Status system_failure(std::string_view what, const std::string& path) {
   const bool full = errno == ENOSPC || errno == EDQUOT;
-  std::string message =
-      std::string(what) + " " + path + ": " + std::generic_category().message(errno);
+  const std::string reason = errno == ELOOP ? "it is a symbolic link, which is not followed here"
+                                            : std::generic_category().message(errno);
+  std::string message = std::string(what) + " " + path + ": " + reason;
   return full ? Status::no_space(std::move(message)) : Status::failed(std::move(message));
+}
+
+Descriptor open_own_file(const std::string& path, int flags, mode_t mode, LinksThere links) {
+  const int all_flags = flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor opened(::open(path.c_str(), all_flags, mode));
+  if (opened.ok() || errno != ELOOP || links == LinksThere::kAreRefused) return opened;
+  if (::unlink(path.c_str()) == 0) opened = Descriptor(::open(path.c_str(), all_flags, mode));
+  return opened;
 }
 
 bool write_and_sync(int descriptor, std::string_view bytes) {
@@ -65,7 +74,7 @@ Status read_file(const std::string& path, std::string* bytes) {
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
-  const Descriptor descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const Descriptor descriptor = open_own_file(path, O_WRONLY | O_TRUNC, 0644);
   if (!descriptor.ok()) return system_failure("cannot create", path);
   if (!write_and_sync(descriptor.get(), bytes)) return system_failure("cannot write", path);
   return {};

@@ -150,7 +150,7 @@ RocksDirectory::RocksDirectory(std::string path) : path_(std::move(path)) {}
 Status RocksDirectory::lock() {
   if (Status status = make_directory(path_); !status.ok()) return status;
   const std::string lock_path = path_ + "/LOCK";
-  Descriptor descriptor(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  Descriptor descriptor = open_own_file(lock_path, O_RDWR, 0644);
   if (!descriptor.ok()) return system_failure("cannot open", lock_path);
   if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return system_failure("cannot lock", lock_path);

@@ -21,7 +21,7 @@ std::string encode(uint64_t turn) {
 void SyncedMark::note(uint64_t turn) {
   const std::lock_guard lock(mutex_);
   if (turn <= noted_) return;
-  if (!file_.ok()) file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0640));
+  if (!file_.ok()) file_ = open_own_file(path_, O_WRONLY, 0640, LinksThere::kAreReplaced);
   const std::string bytes = encode(turn);
   if (file_.ok() && ::pwrite(file_.get(), bytes.data(), bytes.size(), 0) > 0) noted_ = turn;
 }

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "tests/storage/wal_fixture.h"
 
 namespace weir::storage {
@@ -45,6 +49,45 @@ TEST_F(RocksDirectoryTest, IsRefusedWhileInUse) {
                      "/LOCK, held by process " + std::to_string(::getpid()) + ")");
   store.close();
   EXPECT_STATUS_OK(reopen());
+}
+
+// Whoever may put a link into a data directory must not choose what else is written over.
+TEST_F(RocksDirectoryTest, NothingIsWrittenThroughALink) {
+  const std::string victim = directory_ / "victim";
+  const std::string former = directory_ / "former";
+  std::ofstream(victim) << "of somebody else";
+  for (const std::string file : {"LOCK", "WEIR", "log/SYNCED"}) {
+    SCOPED_TRACE(file);
+    const std::string path = data_ + "/" + file;
+    fs::copy_file(path, former, fs::copy_options::overwrite_existing);
+    fs::remove(path);
+    fs::create_symlink(victim, path);
+    {
+      StoreDriver store(make_rocks_store({.directory = data_}));
+      if (store.open().ok()) EXPECT_STATUS_OK(store.sync());
+    }
+    EXPECT_EQ(contents(victim), "of somebody else");
+    fs::remove(path);
+    fs::copy_file(former, path);
+    EXPECT_STATUS_OK(reopen());
+  }
+}
+
+// As a new directory's identity is.
+TEST_F(RocksDirectoryTest, NoFileIsMadeWhereALinkWaits) {
+  const std::string path = directory_ / "waits";
+  fs::create_symlink(directory_ / "elsewhere", path);
+  const Status status = write_file(path, "bytes");
+  EXPECT_EQ(status.message(),
+            "cannot create " + path + ": it is a symbolic link, which is not followed here");
+  EXPECT_FALSE(fs::exists(directory_ / "elsewhere"));
+}
+
+TEST_F(RocksDirectoryTest, SaysThatALinkIsInTheLocksPlace) {
+  fs::remove(data_ + "/LOCK");
+  fs::create_symlink(directory_ / "elsewhere", data_ + "/LOCK");
+  expect_refused(Status::Code::kFailed, "cannot open " + data_ + "/LOCK: it is a symbolic link");
+  EXPECT_FALSE(fs::exists(directory_ / "elsewhere"));
 }
 
 TEST_F(RocksDirectoryTest, WithoutIdentityIsNoFreshStart) {
