@@ -42,7 +42,6 @@ struct Reader {
   const JsonSettings& settings;
   const char* begin;
   const char* at;
-  const char* end;
   const char* token_at = nullptr;
   const char* problem = nullptr;  // says what is wrong with a Token::kError
   double number = 0;              // the value of a kNumber; 1 or 0 for a kBoolean
@@ -184,8 +183,7 @@ Token next_token(Reader& reader) {
   constexpr char kSigns[] = "{}[]:,";
   constexpr Token kTokens[] = {Token::kObjectBegin, Token::kObjectEnd, Token::kArrayBegin,
                                Token::kArrayEnd,    Token::kColon,     Token::kComma};
-  if (*reader.at == '\0')
-    return reader.at == reader.end ? Token::kEnd : fail(reader, reader.at, "invalid token");
+  if (*reader.at == '\0') return Token::kEnd;  // what comes after is not looked at, as in Redis
   if (*reader.at == '"') return read_string(reader);
   if (const char* sign = std::strchr(kSigns, *reader.at)) {
     ++reader.at;
@@ -278,8 +276,7 @@ int json_decode(lua_State* L) {
   const char* text = luaL_checklstring(L, 1, &size);
   if (size >= 2 && (text[0] == '\0' || text[1] == '\0'))
     return luaL_error(L, "JSON parser does not support UTF-16 or UTF-32");
-  Reader reader = {
-      .L = L, .settings = context_of(L).json, .begin = text, .at = text, .end = text + size};
+  Reader reader = {.L = L, .settings = context_of(L).json, .begin = text, .at = text};
   push_value(reader, next_token(reader));
   const Token rest = next_token(reader);
   if (rest != Token::kEnd) refuse(reader, "the end", rest);

@@ -125,6 +125,10 @@ constexpr Recorded kRecorded[] = {
     {"redis.setresp(3) return {map={a=1}}", "*2\r\n$1\r\na\r\n:1\r\n", "%1\r\n$1\r\na\r\n:1\r\n"},
     {"return redis.replicate_commands()", ":1\r\n"},
     {"return cjson.encode({a=1})", "$7\r\n{\"a\":1}\r\n"},
+    {"return cjson.decode('[1]\\0x')", "*1\r\n:1\r\n"},
+    {"return cjson.decode('[1,\\0]')",
+     "-ERR user_script:1: Expected value but found T_END at character 4 script: "
+     "c75eb8288c76a24051191798df252b0a32bc6dde, on @user_script:1.\r\n"},
     {"return cjson.encode({1,2,3.5})", "$9\r\n[1,2,3.5]\r\n"},
     {"return struct.pack('Bc0I',3,'abc',7)", "$8\r\n\003abc\007\000\000\000\r\n"sv},
     {"local a,b=struct.unpack('Bc0I',struct.pack('Bc0I',3,'abc',7)) return {a,b}",
