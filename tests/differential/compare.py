@@ -20,6 +20,12 @@ def exact(profile, ours, theirs):
     return ours == theirs
 
 
+def is_cut_error(ours, theirs):
+    """weir shows no more than 1024 bytes of an argument in an error."""
+    shown = 1024
+    return ours[:1] == b"-" and shown < len(ours) < len(theirs) and ours[:shown] == theirs[:shown]
+
+
 def near(ours, theirs, slack):
     if not (ours.startswith(b":") and theirs.startswith(b":")):
         return ours == theirs
