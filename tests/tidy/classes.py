@@ -104,10 +104,37 @@ def classes_of(code):
         yield found
 
 
+def namespaces(code):
+    """Begin, end and name of each; "" has none."""
+    return [(match.start(), closing(code, match.end() - 1), match[1]) for match in NAMESPACE.finditer(code)]
+
+
+def defined_types(code):
+    """The classes, structs and enums that a file's namespaces hold: whole name -> line. Left out are those of
+    namespaces without a name, those within a class or a function, and what specialises a template."""
+    spaces = namespaces(code)
+    found = {}
+    for match in OPENER.finditer(code):
+        around = [name for begin, end, name in spaces if begin < match.start() < end]
+        braces = code.count("{", 0, match.start()) - code.count("}", 0, match.start())
+        if "" not in around and braces == len(around) and not match[4].startswith("<"):
+            found.setdefault("::".join([*around, match[3]]), code.count("\n", 0, match.start()) + 1)
+    return found
+
+
+def doubled_types(files):
+    """A linker takes two types of one name for one, and one's destructor for the other's."""
+    first = {}
+    for file in files:
+        for name, line in defined_types(file.code).items():
+            if first.setdefault(name, file.path) != file.path:
+                yield file.path, line, f"{name} is a type in {first[name]} already"
+
+
 def defined_classes(code):
     """The classes whose member functions a .cc file defines: whole name -> line of the first. Those of
     namespaces without a name are left out, since no other file can define them."""
-    spaces = [(match.start(), closing(code, match.end() - 1), match[1]) for match in NAMESPACE.finditer(code)]
+    spaces = namespaces(code)
     found = {}
     for match in MEMBER.finditer(code):
         within = [name for begin, end, name in spaces if begin < match.start() < end]

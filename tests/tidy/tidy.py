@@ -349,6 +349,10 @@ def check_one_file_per_class(root, files):
                 yield file.path, line, f"{name} has functions in {first[name]} already"
 
 
+def check_one_name_per_type(root, files):
+    yield from classes.doubled_types(file for file in files if file.is_cpp)
+
+
 def largest_classes(files):
     rows = sorted(((len(found.functions), found.members, found.name) for _, found in all_classes(files)),
                   reverse=True)
@@ -368,7 +372,7 @@ def check_architecture(root, files):
 
 RULES = [check_top_level, check_includes, check_floors, check_rings, check_options_are_read,
          check_pragma_once, check_banned, check_length, check_folder_size, check_function_length,
-         check_error_replied, check_classes, check_one_file_per_class, check_words, check_torn, check_identifiers,
+         check_error_replied, check_classes, check_one_file_per_class, check_one_name_per_type, check_words, check_torn, check_identifiers,
          check_references, check_links, check_sections, check_architecture]
 
 

@@ -62,11 +62,12 @@ CLEAN = {name: "clean\n" for name in tidy.TOP_LEVEL - tidy.FOLDERS - {"docs", ".
                      "using namespace std::chrono_literals; int d = config.dir + other.big;\n"),
     "server/core/run/a_part.cc": (
         "namespace weir::net {\nnamespace {\nint f(Part::Kind kind) { return Part::g(); }\n"
-        "void Near::f() {}\n}\nPart::~Part() {}\nstd::function<void(int)> Part::g() {}\n"
+        "struct Near {};\nvoid Near::f() {}\n}\nstruct Told { int a; };\nPart::~Part() {}\nstd::function<void(int)> Part::g() {}\n"
         "int Part::Inner::f() {}\n}\n"),
     "server/core/run/another_part.cc": (
-        "namespace weir::net {\nnamespace {\nvoid Near::f() {}\n}\nint g(std::span<int> a) {}\n"
-        "const int c = Part::h();\nint Parts::f(int a) {}\n}\nnamespace weir::resp {\nvoid Part::f() {}\n}\n"),
+        "namespace weir::net {\nnamespace {\nstruct Near {};\nvoid Near::f() {}\n}\nstruct Told;\nint g(std::span<int> a) {}\n"
+        "const int c = Part::h();\nint Parts::f(int a) {}\nclass Having { struct Told {}; };\n}\n"
+        "namespace weir::resp {\nstruct Told {};\nvoid Part::f() {}\n}\n"),
 } | headers("server/tls", 7) | headers("server/commands", 8) | headers("tests/server", 8)
 
 
@@ -174,6 +175,8 @@ FAULTS = [
      "weir::net::Part has functions in server/core/run/a_part.cc already"),
     ("server/net/b.cc", "namespace weir::net {\nbool Part::Inner::operator<(const Inner& a) const {}\n}\n",
      "weir::net::Part::Inner has functions in server/core/run/a_part.cc already"),
+    ("server/net/b.h", "#pragma once\nnamespace weir::net {\nstruct Told { std::string b; };\n}\n",
+     "weir::net::Told is a type in server/core/run/a_part.cc already"),
     ("ARCHITECTURE.md", PAGE + "word " * 3000, "3000 are allowed"),
     ("ARCHITECTURE.md", page_with("- **b**", "".join(f"- **c{i}**: d.\n" for i in range(40))),
      "a glossary of 41 words"),
