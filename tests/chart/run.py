@@ -202,6 +202,7 @@ class Rendered(Charts):
                 ((*SHARDS, "--set", "cluster.members=1"), "cluster/members"),
                 ((*SHARDS, "--set", "cluster.shards={a,a}"), "cluster/shards"),
                 ((*SHARDS, "--set", "cluster.shards={A}"), "cluster/shards"),
+                ((*SHARDS, "--set", "fullnameOverride=" + "x" * 50 + ",cluster.shards={abc}"), "more than 52 characters"),
                 ((*SHARDS, "--set", "failover.log="), "cluster.shards needs failover.log"),
                 ((*SHARDS, "--set", "failover.memberPassword="), "failover.memberPassword"),
                 ((*SHARD, "--set", "failover.log="), "needs failover.log"),

@@ -247,6 +247,12 @@ member-user weir-member
 {{- if include "weir.hasTopology" . -}}
 {{- fail "cluster.shards excludes cluster.owners and cluster.topology: the slots are the shards'" -}}
 {{- end -}}
+{{- range $shard := .Values.cluster.shards -}}
+{{- $set := include "weir.shardName" (dict "root" $ "shard" $shard) -}}
+{{- if gt (len $set) 52 -}}
+{{- fail (printf "the StatefulSet %s would have a name of more than 52 characters, of which Kubernetes makes no pods: set a shorter fullnameOverride" $set) -}}
+{{- end -}}
+{{- end -}}
 {{- if not .Values.cluster.id -}}
 {{- fail "set cluster.id, the 32 hexadecimal digits after the name in what `weir-cluster found` prints, and keep them" -}}
 {{- end -}}
