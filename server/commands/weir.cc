@@ -1,6 +1,7 @@
 // What is about weir itself and has no like in Redis: its clock, and its part in a shard.
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <string>
 
 #include "base/ascii.h"
@@ -61,43 +62,45 @@ Result<Membership*, ErrorReplied> member_of(Call& call) {
   return member;
 }
 
+// Fields of a map.
+void put_field(Call& call, std::string_view name, std::string_view value) {
+  call.reply.bulk(name);
+  call.reply.bulk(value);
+}
+void put_field(Call& call, std::string_view name, std::integral auto value) {
+  call.reply.bulk(name);
+  call.reply.integer(static_cast<int64_t>(value));
+}
+
 void status(Call& call) {
   const auto member = member_of(call);
   if (!member) return;
   const MemberView seen = (*member)->view();
-  const auto text = [&](std::string_view name, std::string_view value) {
-    call.reply.bulk(name);
-    call.reply.bulk(value);
-  };
-  const auto number = [&](std::string_view name, uint64_t value) {
-    call.reply.bulk(name);
-    call.reply.integer(static_cast<int64_t>(value));
-  };
   const std::vector<MemberSeen> members = (*member)->members();
   call.reply.map(12);
-  text("shard", seen.shard);
-  text("node", seen.node);
-  text("state", seen.state);
-  number("serves", seen.serves ? 1 : 0);
-  text("primary", seen.primary_address);
-  text("primary_node", seen.primary_node);
-  number("epoch", seen.epoch);
-  number("log_index", seen.log_index);
-  number("turn", seen.turn);
-  number("committed_turn", seen.committed);
-  text("stopped_because", seen.stopped_because);
+  put_field(call, "shard", seen.shard);
+  put_field(call, "node", seen.node);
+  put_field(call, "state", seen.state);
+  put_field(call, "serves", seen.serves ? 1 : 0);
+  put_field(call, "primary", seen.primary_address);
+  put_field(call, "primary_node", seen.primary_node);
+  put_field(call, "epoch", seen.epoch);
+  put_field(call, "log_index", seen.log_index);
+  put_field(call, "turn", seen.turn);
+  put_field(call, "committed_turn", seen.committed);
+  put_field(call, "stopped_because", seen.stopped_because);
   call.reply.bulk("members");
   call.reply.array(members.size());
   for (const MemberSeen& one : members) {
     call.reply.map(8);
-    text("node", one.node);
-    text("address", one.host + ":" + std::to_string(one.port));
-    text("state", one.state);
-    number("present", one.is_present ? 1 : 0);
-    number("log_index", one.log_index);
-    number("turn", one.turn);
-    number("lag_turns", one.lag_turns);
-    number("age_ms", static_cast<uint64_t>(one.age_ms));
+    put_field(call, "node", one.node);
+    put_field(call, "address", one.host + ":" + std::to_string(one.port));
+    put_field(call, "state", one.state);
+    put_field(call, "present", one.is_present ? 1 : 0);
+    put_field(call, "log_index", one.log_index);
+    put_field(call, "turn", one.turn);
+    put_field(call, "lag_turns", one.lag_turns);
+    put_field(call, "age_ms", one.age_ms);
   }
 }
 
@@ -127,25 +130,63 @@ void check(Call& call) {
                                  [](const MemberSeen& one) { return one.is_self; });
   call.reply.array(members.size());
   for (const MemberSeen& one : members) {
-    const auto text = [&](std::string_view name, std::string_view value) {
-      call.reply.bulk(name);
-      call.reply.bulk(value);
-    };
     call.reply.map(5);
-    text("node", one.node);
-    text("address", one.host + ":" + std::to_string(one.port));
-    text("state", one.is_present ? one.state : "away");
-    text("configuration", compared(one.configuration, self->configuration));
-    text("acl", compared(one.acl, self->acl));
+    put_field(call, "node", one.node);
+    put_field(call, "address", one.host + ":" + std::to_string(one.port));
+    put_field(call, "state", one.is_present ? one.state : "away");
+    put_field(call, "configuration", compared(one.configuration, self->configuration));
+    put_field(call, "acl", compared(one.acl, self->acl));
   }
+}
+
+constexpr std::string_view kInNoCluster =
+    "ERR this member of a shard is in no cluster: cluster-enabled is no";
+
+// What was never heard has been so for -1 ms.
+int64_t ms_since(int64_t ns) { return ns == KnownShard::kNeverHeard ? -1 : ns / kNsPerMs; }
+
+void reply_known_member(Call& call, const KnownMember& member) {
+  call.reply.map(7);
+  put_field(call, "node", member.told.node);
+  put_field(call, "address", member.told.address());
+  put_field(call, "state", member.told.state);
+  put_field(call, "primary", member.told.is_primary ? 1 : 0);
+  put_field(call, "turn", member.told.turn);
+  put_field(call, "lag_turns", member.told.lag_turns);
+  put_field(call, "age_ms", ms_since(member.age_ns));
+}
+
+void reply_known_shard(Call& call, const KnownShard& shard) {
+  SlotRanges slots;
+  for (const ToldRange& range : shard.slots) slots.push_back(range.slots);
+  call.reply.map(9);
+  put_field(call, "shard", shard.name);
+  put_field(call, "own", shard.is_own ? 1 : 0);
+  put_field(call, "slots", slot_ranges_text(slots));
+  put_field(call, "heard_ms", ms_since(shard.heard_ns));
+  put_field(call, "served_ms", ms_since(shard.served_ns));
+  put_field(call, "decisions_per_s", shard.decisions_per_s);
+  put_field(call, "busy_permille", shard.busy_permille);
+  put_field(call, "keys", shard.keys);
+  call.reply.bulk("members");
+  call.reply.array(shard.members.size());
+  for (const KnownMember& member : shard.members) reply_known_member(call, member);
+}
+
+void shards(Call& call) {
+  const auto member = member_of(call);
+  if (!member) return;
+  const std::vector<KnownShard> known = (*member)->known_shards();
+  if (known.empty()) return call.reply.error(kInNoCluster);
+  call.reply.array(known.size());
+  for (const KnownShard& shard : known) reply_known_shard(call, shard);
 }
 
 void facts(Call& call) {
   const auto member = member_of(call);
   if (!member) return;
   FactsExchange* const exchange = (*member)->facts_exchange();
-  if (exchange == nullptr)
-    return call.reply.error("ERR this member of a shard is in no cluster: cluster-enabled is no");
+  if (exchange == nullptr) return call.reply.error(kInNoCluster);
   if (call.args.size() > 3) return call.reply.error("ERR syntax error: WEIR FACTS [facts]");
   if (call.args.size() == 3) {
     const auto told = read_shard_facts(call.args[2]);
@@ -204,6 +245,14 @@ constexpr Command kWeirCommands[] = {
      .summary = "Has a member that has stopped go on with a copy of another member's data.",
      .since = "weir 0.1",
      .run = rejoin},
+    {.name = "weir|shards",
+     .arity = 2,
+     .flags = kAdmin | kNoScript | kLoading,
+     .audit = Audit::kNo,
+     .group = "server",
+     .summary = "Tells what this member knows of all shards of its cluster, and of their members.",
+     .since = "weir 0.1",
+     .run = shards},
     {.name = "weir|status",
      .arity = 2,
      .flags = kAdmin | kNoScript | kLoading,

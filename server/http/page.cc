@@ -35,6 +35,7 @@ constexpr Allowed kAllowed[] = {
     {"RL.POLICY", "SET", true},
     {"RL.POLICY", "DEL", true},
     {"CONFIG", "SET", true, "limiting"},
+    {"WEIR", "SHARDS"},
     {"WEIR", "STATUS"},
     {"SLOWLOG", "GET"},
     {"CLIENT", "LIST"},

@@ -28,6 +28,9 @@ PASSWORD = ("--set", "auth.password=a-long-phrase")
 TLS_ONLY = ("--set", "tls.existingSecret=cert", "--set", "tls.only=true")
 SHARD = (*PASSWORD, "--set", "failover.members=3", "--set", "failover.log=postgres://weir@db/weir", "--set",
          "failover.logSecret=log", "--set", "failover.memberPassword=of-members")
+BITS = "0f3b5c1e9a7d42668833aa10ffee9c01"
+SHARDS = (*PASSWORD, "--set", f"cluster.shards={{a,b,c}},cluster.id={BITS},cluster.name=limits", "--set",
+          "failover.log=postgres://weir@db/weir,failover.logSecret=log,failover.memberPassword=of-members")
 VERSIONS = ("1.25", "1.30")  # the oldest that the chart is for, and the newest whose schemas the validator has
 
 
@@ -105,7 +108,7 @@ class Charts(harness.ServerTest):
 
 class Rendered(Charts):
     def test_lint(self):
-        for values in (PASSWORD, SHARD, (*SHARD, *TLS_ONLY)):
+        for values in (PASSWORD, SHARD, (*SHARD, *TLS_ONLY), SHARDS):
             done = run_helm("lint", "--strict", *values)
             self.assertEqual(done.returncode, 0, done.stdout)
 
@@ -163,11 +166,11 @@ class Rendered(Charts):
         self.assertNotEqual(pods[1], pods[2])
 
     def test_tls_alone_leaves_no_port_in_clear(self):
-        for values in (PASSWORD, SHARD):
+        for values in (PASSWORD, SHARD, SHARDS):
             text = self.render(*values, *TLS_ONLY, "--set", "http.enabled=true", "--set", "serviceMonitor.enabled=true")
             ports = dict(re.findall(r"\{name: ([\w-]+), containerPort: (\d+),", text))
             self.assertEqual(ports, {"redis-tls": "6380", "https": "7443", "metrics": "9121"})
-            probes = re.findall(r"httpGet: \{(.*)\}", text)
+            probes = re.findall(r"httpGet: \{(.*)\}", objects(text)["StatefulSet"][0])
             self.assertEqual(len(probes), 3)
             for probe in probes:
                 self.assertIn("scheme: HTTPS", probe)
@@ -192,6 +195,16 @@ class Rendered(Charts):
                 ((*PASSWORD, "--set", "failover.member=3"), "member"),
                 ((*SHARD, "--set", "failover.members=1"), "nobody who could take over"),
                 ((*SHARD, "--set", "cluster.owners=3"), "exclude each other"),
+                ((*SHARDS, "--set", "failover.members=2"), "exclude each other"),
+                ((*SHARDS, "--set", "cluster.owners=3"), "the slots are the shards'"),
+                ((*SHARDS, "--set", "cluster.id="), "weir-cluster found"),
+                ((*SHARDS, "--set", "cluster.id=17"), "cluster/id"),
+                ((*SHARDS, "--set", "cluster.members=1"), "cluster/members"),
+                ((*SHARDS, "--set", "cluster.shards={a,a}"), "cluster/shards"),
+                ((*SHARDS, "--set", "cluster.shards={A}"), "cluster/shards"),
+                ((*SHARDS, "--set", "fullnameOverride=" + "x" * 50 + ",cluster.shards={abc}"), "more than 52 characters"),
+                ((*SHARDS, "--set", "failover.log="), "cluster.shards needs failover.log"),
+                ((*SHARDS, "--set", "failover.memberPassword="), "failover.memberPassword"),
                 ((*SHARD, "--set", "failover.log="), "needs failover.log"),
                 ((*SHARD, "--set", "failover.memberPassword="), "failover.memberPassword")):
             done = run_helm("template", "limits", *values)
@@ -278,6 +291,73 @@ class Shard(Charts):
         self.assertIn("helm.sh/hook: pre-install\n", job)
         self.assertNotIn("Job", objects(self.render(*SHARD, "--set", "failover.newShard=false")))
         member = self.server(log=log, failover_after_ms=1000, dir=self.path("member")).start()
+        harness.wait_until(lambda: member.call("ROLE")[0] == b"master", "a member with an empty directory serves")
+
+
+class Shards(Charts):
+    def test_each_is_a_set_of_pods_with_a_budget_and_volumes_of_its_own(self):
+        made = objects(self.render(*SHARDS, "--set", "serviceMonitor.enabled=true"))
+        for kind in ("StatefulSet", "PodDisruptionBudget"):
+            self.assertEqual(len(made[kind]), 3, kind)
+        for name, pods, budget in zip("abc", made["StatefulSet"], made["PodDisruptionBudget"]):
+            for text in (pods, budget):
+                self.assertIn(f"  name: limits-weir-{name}\n", text)
+                self.assertEqual(set(re.findall(r'(?m)^ +shard: "(.*)"$', text)), {name})
+            self.assertIn("  maxUnavailable: 1\n", budget)
+            self.assertIn("  replicas: 2\n", pods)
+            self.assertRegex(pods, rf'- --shard\n +- "{name}"\n')
+            self.assertIn("podAntiAffinity", pods)
+            self.assertIn("terminationGracePeriodSeconds: 120", pods)
+            self.assertNotIn("initContainers", pods)
+            self.assertNotIn("--new-shard", pods)
+        self.assertIn("publishNotReadyAddresses: true", made["Service"][1])
+        self.assertIn("selector", made["Service"][0], "clients of a cluster may begin at any member")
+        self.assertIn("podTargetLabels: [shard]", made["ServiceMonitor"][0])
+        for kind in ("EndpointSlice", "Role", "ServiceAccount"):
+            self.assertNotIn(kind, made)
+
+    def test_its_files_are_those_of_a_member_of_any(self):
+        text = self.render(*SHARDS)
+        config = self.accepted(text, "--shard", "a", "--cluster-announce-hostname", "limits-weir-a-0.limits-weir-headless")
+        self.assertIn("cluster-enabled yes\n", config)
+        seeds = re.search(r'(?m)^cluster-seeds "(.*)"$', config)[1].split()
+        self.assertEqual(len(seeds), 6)
+        self.assertEqual(seeds[-1], "limits-weir-c-1.limits-weir-headless.default.svc.cluster.local:6379")
+        self.assertIn("+weir|facts", block(text, "users.acl"))
+
+    def test_the_founding_text_is_the_tool_s_and_is_not_changed(self):
+        text = block(self.render(*SHARDS), "founding")
+        found = run(CHART.parents[2] / "tools/weir-cluster", "found", "limits", "a", "b", "c").stdout
+        self.assertEqual(text.strip(), re.sub("[0-9a-f]{32}", BITS, found).strip())
+        kept = next(one for one in objects(self.render(*SHARDS))["ConfigMap"] if "limits-weir-founding" in one)
+        self.assertIn("immutable: true\n", kept)
+        self.assertNotRegex(self.render(*SHARDS), "randAlpha|genPrivate")
+        self.assertEqual(self.render(*SHARDS), self.render(*SHARDS))
+
+    def test_the_job_makes_each_once_and_none_of_another_cluster(self):
+        job = objects(self.render(*SHARDS))["Job"][0]
+        script = re.sub(r"(?m)^ {14}", "", re.search(r"(?m)^            - \|\n((?: {14}.*\n)+)", job).group(1))
+        os.makedirs(self.path("data"))
+        script = script.replace("/data/", self.path("data") + "/").replace("weir-server ", harness.executable + " ")
+        # Each shard's log is a file here; in PostgreSQL and NATS the shard's name tells them apart.
+        script = script.replace('"$WEIR_LOG"', '"$WEIR_LOG-$shard"')
+        value = {name: json.loads(text) for name, text in re.findall(r'name: (WEIR_\w+)(?:,|\n +) ?value: (".*?")\}?\n', job)}
+        environment = {**os.environ, **value, "WEIR_LOG": "file:" + self.path("log")}
+        for again in (False, True):
+            for name in "abc":
+                shutil.rmtree(self.path("data") + f"/new-{name}", ignore_errors=True)
+            done = run("bash", "-ec", script, env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertEqual(done.stdout.count(f"of cluster {value['WEIR_CLUSTER']} already"), 3 if again else 0, done.stdout)
+        for name in "abc":
+            shutil.rmtree(self.path("data") + f"/new-{name}")
+        other = objects(self.render(*SHARDS, "--set", "cluster.id=" + "1" * 32))["Job"][0]
+        others = {"WEIR_FOUNDING": json.loads(re.search(r'WEIR_FOUNDING\n +value: (".*")', other)[1]),
+                  "WEIR_CLUSTER": re.search(r'WEIR_CLUSTER, value: "(.*)"', other)[1]}
+        done = run("bash", "-ec", script, env={**environment, **others})
+        self.assertNotEqual(done.returncode, 0, "a log of another cluster is not taken for this one's")
+        member = self.server("--shard", "b", log=environment["WEIR_LOG"] + "-b", failover_after_ms=1000,
+                             cluster_enabled="yes", dir=self.path("member")).start()
         harness.wait_until(lambda: member.call("ROLE")[0] == b"master", "a member with an empty directory serves")
 
 

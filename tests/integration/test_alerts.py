@@ -1,7 +1,7 @@
 """The alerts in a real Prometheus: none for a healthy shard of two, and each for its fault, one after the other.
 
-Times of the rules are cut to seconds. What needs a busy core, a full memory or disk, a slow standby or a log that is
-away is left to promtool (tests/monitoring/alerts_test.yml)."""
+Times of the rules are cut to seconds. What needs a busy core, a full memory or disk, a slow standby, a log that is away
+or slots that are nobody's is left to promtool (tests/monitoring/alerts_test.yml)."""
 
 import contextlib
 import http.client
@@ -55,7 +55,8 @@ class Alerts(harness.ServerTest):
     def member(self, name):
         """With its data in the folder of this name."""
         ports = {"metrics_port": harness.free_port(), "http_port": harness.free_port()}
-        server = self.server(dir=self.path(name), logfile=self.path(name + ".log"), log=self.log, shard=SHARD, **ports)
+        server = self.server(dir=self.path(name), logfile=self.path(name + ".log"), log=self.log, shard=SHARD,
+                             cluster_enabled="yes", **ports)
         server.log_path = self.path(name + ".log")
         self.ports[server] = ports
         return server
@@ -206,16 +207,16 @@ class Alerts(harness.ServerTest):
     def primary_dies(self):
         """And the standby takes its time."""
         self.a.stop(signal.SIGKILL)
-        self.assert_fires("WeirNoPrimary")
+        self.assert_fires("WeirNoPrimary", "WeirShardWithoutPrimary")
 
     def test_metrics_of_shards_and_certificates_that_alerts_and_board_ask_for(self):
         self.speak_tls(self.b)
         there = "".join(self.http(server, "metrics_port", "/metrics")[1] for server in (self.a, self.b))
         text = "".join((MONITORING / name).read_text() for name in ("alerts.yml", "grafana-board.json"))
         asked = {name for name in re.findall(r"weir_[a-z_]+", text) if name.startswith(OF_SHARDS)}
-        self.assertEqual(len(asked), 7)
+        self.assertEqual(len(asked), 12)
         for metric in asked:
-            self.assertRegex(there, rf"(?m)^{metric} ")
+            self.assertRegex(there, rf"(?m)^{metric}(\{{| )")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ HEADER_BYTES_MAX = 32 << 10
 
 
 # What test_alerts.py looks for, at members of a shard with a certificate.
-OF_SHARDS = ("weir_shard_", "weir_members_", "weir_standby_", "weir_log_away", "weir_tls_certificate")
+OF_SHARDS = ("weir_shard_", "weir_members_", "weir_standby_", "weir_log_away", "weir_tls_certificate", "weir_slots_",
+             "weir_loop_busy")
 MONITORING = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/monitoring")
 
 

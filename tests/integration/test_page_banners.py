@@ -100,17 +100,24 @@ class PageBanners(PageTest):
         self.shows("#banner", ", in 4")  # 48 hours
         self.pictures("certificate")
 
-    def member(self, name):
-        return self.server(dir=self.path(name), logfile=self.path(name + ".log"), log="file:" + self.path("log"),
-                           shard="pair", metrics_port=harness.free_port())
+    def member(self, name, shard="pair", **options):
+        server = self.server(dir=self.path(name), logfile=self.path(name + ".log"), log="file:" + self.path("log-" + shard),
+                             shard=shard, metrics_port=harness.free_port(), **options)
+        server.log_path = self.path(name + ".log")
+        return server
+
+    def new_shard(self, name, directory, *options):
+        subprocess.run([harness.executable, "--new-shard", "file:" + self.path("log-" + name), name, *options, "--dir",
+                        self.path(directory)], check=True, capture_output=True)
+
+    def look_at(self, member):
+        self.http_port = int(member.command[member.command.index("--metrics-port") + 1])
 
     def test_a_standby_and_its_primary(self):
-        subprocess.run([harness.executable, "--new-shard", "file:" + self.path("log"), "pair", "--dir",
-                        self.path("a")], check=True, capture_output=True)
+        self.new_shard("pair", "a")
         for name in "ab":
             member = self.member(name)
-            member.log_path = self.path(name + ".log")
-            self.http_port = int(member.command[member.command.index("--metrics-port") + 1])
+            self.look_at(member)
             member.start()
             if name == "a":
                 self.browse()
@@ -135,6 +142,32 @@ class PageBanners(PageTest):
             self.shows("#shard", "away")
         finally:
             first.process.send_signal(signal.SIGCONT)
+        self.assertTrue(self.browser.run("return document.getElementById('shards-section').hidden"))
+
+    def test_the_shards_of_a_cluster(self):
+        founding = self.write("founding", f"cluster limits {'0f' * 16}\nshard east 0-8191\nshard west 8192-16383\n")
+        members = {}
+        for shard in ("east", "west"):
+            self.new_shard(shard, shard + "1", "--founding", founding)
+        seeds = ""
+        for name in ("east1", "east2", "west1"):
+            member = self.member(name, name[:4], cluster_enabled="yes", cluster_seeds=seeds)
+            members[name] = member.start()
+            seeds = f"127.0.0.1:{members['east1'].port}"
+        self.look_at(members["east1"])
+        self.browse()
+        self.shows("#shards", "8192-16383")
+        self.shows("#shards", "east (this one)")
+        self.shows("#shards", f"127.0.0.1:{members['east2'].port} follows")
+        self.shows("#shards", "none")  # west has no standby
+        self.pictures("shards")
+        self.assertEqual(self.browser.complaints(), [])
+        members["west1"].stop(signal.SIGKILL)
+        self.shows("#shards", f"127.0.0.1:{members['west1'].port}, does not serve")
+        self.pictures("shards-without-west")
+        members["east1"].call("ACL", "SETUSER", "default", "-weir")
+        self.shows("#shards", "2 shards.")
+        self.shows("#shards", "NOPERM")
 
 
 if __name__ == "__main__":

@@ -94,6 +94,38 @@ class Package(unittest.TestCase):
         script = said("dpkg-deb", "-I", self.package, "postinst")
         self.assertIn("if deb-systemd-helper debian-installed 'weir-backup.timer'", script)
 
+    @unittest.skipIf(shutil.which("systemd-analyze") is None, "systemd is not installed")
+    def test_systemd_takes_every_unit_and_instances_by_any_name(self):
+        with tempfile.TemporaryDirectory(prefix="weir-units-") as root:
+            shutil.copytree(self.tree, root, dirs_exist_ok=True, symlinks=True)
+            place = Path(root, "lib/systemd/system")
+            for target in ("basic", "multi-user", "network", "network-online", "shutdown", "sysinit", "timers"):
+                (place / f"{target}.target").write_text("[Unit]\nDefaultDependencies=no\n", encoding="utf-8")
+            Path(root, "bin").mkdir()
+            shutil.copy("/bin/true", Path(root, "bin/kill"))
+            for unit in ("weir.service", "weir@a.service", "weir@7001.service", "weir-backup.service", "weir-backup.timer"):
+                done = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--root={root}", unit], text=True, check=False,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (0, ""), unit)
+
+    def test_an_instance_has_its_file_and_its_directory(self):
+        """weir@a and weir@b of a cluster of shards: a file of three lines each, which begins with everybody's."""
+        unit = (self.tree / "lib/systemd/system/weir@.service").read_text(encoding="utf-8")
+        self.assertIn("\nStateDirectory=weir-%i\n", unit)
+        self.assertRegex(unit, r"\nExecStart=/usr/bin/weir-server /etc/weir/%i\.conf --dir /var/lib/weir-%i ")
+        self.assertIn("\nUser=weir\n", unit)
+        script = said("dpkg-deb", "-I", self.package, "postinst")
+        self.assertIn("adduser --system --group", script)
+        with tempfile.TemporaryDirectory(prefix="weir-instance-") as folder:
+            shutil.copy(self.tree / "etc/weir/weir.conf", folder)
+            with open(folder + "/weir.conf", "a", encoding="utf-8") as file:
+                file.write(f"dir {folder}\nlog file:{folder}/log\ncluster-enabled yes\ncluster-announce-ip 127.0.0.1\n")
+            for name, port in (("a", 7001), ("b", 7002)):
+                Path(folder, name + ".conf").write_text(f"include weir.conf\nport {port}\nshard {name}\n", encoding="utf-8")
+                checked = subprocess.run([self.program, "--check-config", f"{folder}/{name}.conf"], text=True, check=False,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", timeout=60)
+                self.assertEqual(checked.returncode, 0, checked.stdout)
+
     @unittest.skipIf(shutil.which("lintian") is None, "lintian is not installed")
     def test_lintian_has_no_error_and_no_warning(self):
         packages = sorted(Path(folder).glob("*.deb"))

@@ -86,6 +86,7 @@ Node* ShardOfCluster::find(const std::string& address) const {
 ClusterOfShards::ClusterOfShards(uint64_t seed, size_t shards, size_t members) : random_(seed) {
   for (size_t at = 0; at < shards; ++at) {
     MemberSettings settings;
+    settings.speaks_cluster = true;
     settings.shard = name_of(at);
     settings.first_node = at * members;
     const int share = kSlots / static_cast<int>(shards);

@@ -11,6 +11,7 @@ namespace weir::server {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Until all agree. Answers how long that took; fails after `max_ns`.
@@ -59,8 +60,14 @@ TEST(Shards, FactsComeToAll) {
             EXPECT_EQ(member.is_self, member.told.node == node->name);
           }
         }
-        EXPECT_THAT(metrics_text(*node->server, MetricsFormat::kPrometheus),
-                    HasSubstr("\nweir_shard_heard_seconds{shard=\"b\"} 0."));
+        const std::string metrics = metrics_text(*node->server, MetricsFormat::kPrometheus);
+        EXPECT_THAT(metrics, HasSubstr("\nweir_shard_heard_seconds{shard=\"b\"} 0."));
+        EXPECT_THAT(metrics, HasSubstr("\nweir_shard_served_seconds{shard=\"b\"} 0."));
+        EXPECT_THAT(metrics, HasSubstr("\nweir_slots_unowned 0\n"));
+        EXPECT_THAT(metrics, HasSubstr("\nweir_loop_busy_ratio 0"));
+        if (node != cluster.shard(at).primary()) {
+          EXPECT_THAT(metrics, Not(HasSubstr("\nweir_clock_lead_seconds -"))) << "it is idle";
+        }
         EXPECT_EQ(ClusterOfShards::known(node).shard_of(8191), "a");
         EXPECT_EQ(ClusterOfShards::known(node).shard_of(8192), "b");
       }
@@ -90,6 +97,29 @@ TEST(Shards, ATakeoverIsKnownToTheOthers) {
     cluster.pass(5 * kSecond);
     wait_for_agreement(&cluster, kSecond);
   }
+}
+
+// WEIR SHARDS, which the page draws: any member tells of all, and of a shard that is gone for how
+// long it has been so.
+TEST(Shards, AreToldOfByAnyMember) {
+  ClusterOfShards cluster(9, 2, 2);
+  cluster.pass(8 * kSecond);
+  wait_for_agreement(&cluster, 4 * kSecond);
+  Node* const standby = standby_of(&cluster, 0);
+  const std::string well = cluster.ask(0, standby, {"WEIR", "SHARDS"});
+  EXPECT_THAT(well, StartsWith("[[\"shard\", \"a\", \"own\", 1, \"slots\", \"0-8191\", "));
+  EXPECT_THAT(well, HasSubstr("[\"shard\", \"b\", \"own\", 0, \"slots\", \"8192-16383\", "));
+  for (size_t at = 0; at < 2; ++at)
+    for (const Node* node : cluster.shard(at).nodes()) EXPECT_THAT(well, HasSubstr(node->name));
+  for (Node* node : cluster.shard(1).nodes()) cluster.kill(1, node);
+  cluster.pass(20 * kSecond);
+  const std::string gone = cluster.ask(0, standby, {"WEIR", "SHARDS"});
+  const std::string after_b = gone.substr(gone.find("8192-16383"));
+  EXPECT_THAT(after_b, HasSubstr("\"heard_ms\", 20"));
+  EXPECT_THAT(after_b, HasSubstr("\"served_ms\", 20"));
+  const std::string metrics = metrics_text(*standby->server, MetricsFormat::kPrometheus);
+  EXPECT_THAT(metrics, HasSubstr("\nweir_shard_served_seconds{shard=\"b\"} 20."));
+  EXPECT_THAT(metrics, HasSubstr("\nweir_slots_unowned 0\n")) << "they keep their last address";
 }
 
 // A process that is stopped answers nobody, and hangs whoever waits for it.

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "server/acl/acl.h"
+#include "server/core/run/cluster.h"
 #include "server/core/run/server.h"
 #include "server/report/info_text.h"
 #include "server/report/report_metrics.h"
@@ -85,9 +86,23 @@ void write_limiter_section(Server& server, MetricWriter& out) {
   write_metrics(server.limiters(), out);
 }
 
+int slots_in(const SlotRanges& ranges) {
+  int count = 0;
+  for (const SlotRange& range : ranges) count += range.last - range.first + 1;
+  return count;
+}
+
 void write_cluster_section(Server& server, MetricWriter& out) {
   out.gauge({"cluster_enabled", "Whether the Redis Cluster protocol is spoken."},
             server.config().cluster_enabled ? 1 : 0);
+  if (!server.config().cluster_enabled) return;
+  Cluster& cluster = server.executor().cluster();
+  cluster.look_at_members();
+  const SlotMap& map = cluster.map();
+  out.gauge({"slots_owned", "Hash slots of this server, or of the shard that it is a member of."},
+            map.own() == SlotMap::kNobody ? 0 : slots_in(map.shards()[map.own()].ranges));
+  out.gauge({"slots_unowned", "Hash slots that this server shows for nobody."},
+            kSlots - map.counts().assigned);
 }
 
 constexpr MetricSection kSections[] = {

@@ -67,6 +67,13 @@ void write_store(Server& server, MetricWriter& out) {
            server.persistence().checkpoints.last_name());
 }
 
+// A standby's instants are those of the records that come: between two of them the wall clock goes
+// on, which says nothing of clocks.
+int64_t clock_lead_ns(Server& server) {
+  const int64_t lead_ns = server.timeline().lead_ns();
+  return server.shard_role().serves() ? lead_ns : std::max<int64_t>(lead_ns, 0);
+}
+
 }  // namespace
 
 void write_persistence_section(Server& server, MetricWriter& out) {
@@ -115,7 +122,7 @@ void write_weir_section(Server& server, MetricWriter& out) {
   out.gauge({"clock_lead_ms",
              "How far instants are ahead of the wall clock since WEIR CLOCK RESET or ever.",
              kMilliseconds},
-            server.timeline().lead_ns() / kNsPerMs);
+            clock_lead_ns(server) / kNsPerMs);
   out.gauge({"clock_accepted_ms", "What WEIR CLOCK RESET took for granted.", kMilliseconds},
             server.timeline().accepted_ns() / kNsPerMs);
   out.counter({"cross_slot_refusals", "Requests refused because their keys are in several slots."},

@@ -296,7 +296,10 @@ void ShardMember::write_metrics(MetricWriter& out) const {
                         .trimmed_up_to = trimmer_.trimmed_up_to()},
                        out);
   replies_.write_metrics(out);
-  if (watch_ != nullptr) watch_->write_metrics(out);
+  if (watch_ == nullptr) return;
+  out.gauge({"loop_busy_ratio", "The share of the time that turns have taken of late."},
+            load_.busy_ratio(), 3);
+  watch_->write_metrics(out);
 }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {

@@ -10,7 +10,7 @@
 namespace weir::server {
 namespace {
 
-constexpr uint64_t kPermilleMax = 1000;
+constexpr double kPermille = 1000;
 
 // Zeros: it has not told.
 std::string digest_text(const std::array<char, 32>& digest) {
@@ -42,10 +42,11 @@ void ToldLoad::sample(Server& server, int64_t steady_ns) {
   turns_ns_.sample(steady_ns, server.report().turns.sum_ns());
 }
 
-uint64_t ToldLoad::busy_permille() const {
-  const double share = turns_ns_.per_second() / static_cast<double>(kNsPerS);
-  return std::min(static_cast<uint64_t>(share * kPermilleMax), kPermilleMax);
+double ToldLoad::busy_ratio() const {
+  return std::min(turns_ns_.per_second() / static_cast<double>(kNsPerS), 1.0);
 }
+
+uint64_t ToldLoad::busy_permille() const { return static_cast<uint64_t>(busy_ratio() * kPermille); }
 
 // This one and the primary first, if there are more than may be told of.
 ShardFacts facts_of_member(const MemberView& view, const std::vector<MemberSeen>& members,

@@ -16,7 +16,8 @@ class ToldLoad {
  public:
   void sample(Server& server, int64_t steady_ns);
   uint64_t decisions_per_s() const { return static_cast<uint64_t>(decisions_.per_second()); }
-  // The part of the time that its turns take.
+  // The part of the time that its turns take, 0 to 1; and in thousandths.
+  double busy_ratio() const;
   uint64_t busy_permille() const;
 
  private:

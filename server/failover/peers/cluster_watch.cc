@@ -22,6 +22,8 @@ constexpr int64_t kGridNs = 50 * kNsPerMs;
 // Of what a peer has answered, in a line of the log.
 constexpr size_t kFailureBytesMax = 200;
 
+double seconds_of(int64_t ns) { return static_cast<double>(ns) / static_cast<double>(kNsPerS); }
+
 }  // namespace
 
 ClusterWatch::ClusterWatch(WatchPlan plan, const ClusterFacts::Self& self,
@@ -167,13 +169,14 @@ void ClusterWatch::keep() {
   keeper_->keep(std::move(text));
 }
 
-int64_t ClusterWatch::heard_ns(const KnownShard& shard) const {
-  return std::min(shard.heard_ns, clock_.boot_ns() - began_ns_);
+int64_t ClusterWatch::since(int64_t told_ns) const {
+  return std::min(told_ns, clock_.boot_ns() - began_ns_);
 }
 
 void ClusterWatch::tell_of_silence() {
   for (const KnownShard& shard : shards()) {
-    if (shard.is_own || heard_ns(shard) < kUnheardNs || unheard_.contains(shard.name)) continue;
+    if (shard.is_own || since(shard.heard_ns) < kUnheardNs || unheard_.contains(shard.name))
+      continue;
     unheard_.insert(shard.name);
     log_warning("nothing is heard of shard {}: {}", shard.name, failures_[shard.name]);
   }
@@ -185,7 +188,10 @@ void ClusterWatch::write_metrics(MetricWriter& out) const {
     out.row(kShardMetrics, shard.name, [&] {
       out.gauge({"heard", "How long ago a member of the shard was heard of, or the start.",
                  MetricUnit::kSeconds},
-                static_cast<double>(heard_ns(shard)) / static_cast<double>(kNsPerS), 3);
+                seconds_of(since(shard.heard_ns)), 3);
+      out.gauge({"served", "How long ago a primary of the shard told that it serves, or the start.",
+                 MetricUnit::kSeconds},
+                seconds_of(since(shard.served_ns)), 3);
     });
   }
 }

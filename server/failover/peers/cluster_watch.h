@@ -77,7 +77,8 @@ class ClusterWatch final : public FactsExchange {
   void take(const std::string& lane, const Peers::Answer& answer);
   void tell_of_itself();
   void keep();
-  int64_t heard_ns(const KnownShard& shard) const;
+  // How long ago something was told, which is not before this process began to watch.
+  int64_t since(int64_t told_ns) const;
   void tell_of_silence();
 
   const WatchPlan plan_;

@@ -11,6 +11,7 @@ import * as key from "./key.js";
 import * as policies from "./policies.js";
 import * as rights from "./rights.js";
 import * as shard from "./shard.js";
+import * as shards from "./shards.js";
 
 const EVERY_MS = 2000;
 const MINUTES_EVERY_MS = 20000;
@@ -121,6 +122,9 @@ function drawClientList(reply) {
   return update("client-list", table(["address", "user", "library", {number: "silent for"}, "command"], rows, "Nobody beside this page and scrapers."));
 }
 
+// How many shards of its cluster this member knows of; NaN where it is of none.
+const shardsSeen = () => history.latest().get("weir_shard_heard_seconds")?.length ?? NaN;
+
 // Whether this is a standby of a shard.
 const follows = () => now("weir_shard_serves") === 0;
 
@@ -151,6 +155,8 @@ async function drawQuestions() {
   commands.push(...rights.questions(wanted));
   const member = Number.isFinite(now("weir_shard_serves"));
   if (member) commands.push(["WEIR", "STATUS"]);
+  const several = shardsSeen() > 1;
+  if (several) commands.push(["WEIR", "SHARDS"]);
   if (few) commands.push(["CLIENT", "LIST"]);
   try {
     const [selected, top, slow, ...rest] = await ask(commands);
@@ -158,6 +164,7 @@ async function drawQuestions() {
     causes.answered(storm.policy, selected.error ? [] : told);
     rights.answered(wanted, rest.splice(0, wanted.length));
     shard.answered(member ? rest.shift() : null);
+    shards.answered(several ? rest.shift() : null);
     drawTop(selected.error ? selected : top);
     drawSlowLog(slow);
     drawClientList(rest[0]);
@@ -166,6 +173,7 @@ async function drawQuestions() {
     const said = error.status === 401 ? "Log in to see keys and clients." : error.message;
     causes.answered(null, []);
     shard.answered(null);
+    shards.answered(null);
     for (const id of ["top", "slowlog", "client-list"]) update(id, h("p", {class: "soft"}, said));
     await policies.draw(false, follows());
   }
@@ -203,6 +211,7 @@ async function step() {
   }
   await drawQuestions();
   shard.draw(now("weir_shard_serves"), now("weir_members_seen"));
+  shards.draw(shardsSeen(), now("weir_slots_unowned"));
 }
 
 async function run() {

@@ -151,6 +151,17 @@ TEST_F(ClusterTest, AnotherOwnersKeyIsMoved) {
   EXPECT_THAT(node_file(), StartsWith(node_id_of("x") + "\nname x\ntopology 3 "));
 }
 
+TEST_F(ClusterTest, TellsHowManySlotsItHas) {
+  write_topology(kTwo);
+  start();
+  EXPECT_THAT(ask("INFO cluster"), HasSubstr("slots_owned:8192\\x0d\\x0aslots_unowned:0\\x0d"));
+  stop();
+  config_.cluster_enabled = false;
+  config_.cluster_topology = "";
+  start();
+  EXPECT_THAT(ask("INFO cluster"), EndsWith("cluster_enabled:0\\x0d\\x0a\""));
+}
+
 TEST_F(ClusterTest, SlotsWithKeysAreNotTakenAway) {
   write_topology("epoch 1\nx h:1 0-16383\n");
   start();

@@ -50,9 +50,52 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if gt (int .Values.failover.members) 0 }}yes{{ end -}}
 {{- end -}}
 
+{{- define "weir.hasShards" -}}
+{{- if .Values.cluster.shards }}yes{{ end -}}
+{{- end -}}
+
+{{/* Whether the pods are members of a shard, or of several. */}}
+{{- define "weir.hasMembers" -}}
+{{- if or (include "weir.hasFailover" .) (include "weir.hasShards" .) }}yes{{ end -}}
+{{- end -}}
+
 {{/* Whether members ask one another for a password. */}}
 {{- define "weir.hasMemberUser" -}}
-{{- if and (include "weir.hasFailover" .) .Values.auth.enabled }}yes{{ end -}}
+{{- if and (include "weir.hasMembers" .) .Values.auth.enabled }}yes{{ end -}}
+{{- end -}}
+
+{{/* The text that founds the cluster, in its canonical form, of which its id is made. */}}
+{{- define "weir.founding" -}}
+{{- $count := len .Values.cluster.shards -}}
+cluster {{ .Values.cluster.name }} {{ .Values.cluster.id }}
+{{- range $at, $shard := .Values.cluster.shards }}
+shard {{ $shard }} {{ div (mul 16384 $at) $count }}-{{ sub (div (mul 16384 (add1 $at)) $count) 1 }}
+{{- end }}
+{{ end -}}
+
+{{/* Two members of each shard, whom a member without a map asks for the others. */}}
+{{- define "weir.seeds" -}}
+{{- $port := ternary 6379 6380 (eq (include "weir.hasPlain" .) "yes") -}}
+{{- $seeds := list -}}
+{{- range $shard := .Values.cluster.shards -}}
+{{- range $at := until 2 -}}
+{{- $seeds = append $seeds (printf "%s-%s-%d.%s:%v" (include "weir.fullname" $) $shard $at (include "weir.domain" $) $port) -}}
+{{- end -}}
+{{- end -}}
+{{- join " " $seeds -}}
+{{- end -}}
+
+{{/* What the pods of one shard are chosen by; of all pods where there are no several shards. */}}
+{{- define "weir.shardSelector" -}}
+{{ include "weir.selector" .root }}
+{{- if .shard }}
+shard: {{ .shard | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* The name of a shard's objects; that of the release where there are no several shards. */}}
+{{- define "weir.shardName" -}}
+{{- include "weir.fullname" .root }}{{ if .shard }}-{{ .shard }}{{ end -}}
 {{- end -}}
 
 {{- define "weir.usersSecret" -}}
@@ -157,9 +200,15 @@ http-tls-port 7443
 cluster-enabled yes
 cluster-topology /etc/weir/conf/topology
 {{- end }}
-{{- if include "weir.hasFailover" . }}
+{{- if include "weir.hasShards" . }}
+cluster-enabled yes
+cluster-seeds {{ include "weir.seeds" . | quote }}
+{{- end }}
+{{- if include "weir.hasMembers" . }}
 log {{ .Values.failover.log }}
+{{- if include "weir.hasFailover" . }}
 shard {{ .Values.failover.shard }}
+{{- end }}
 {{- if .Values.failover.logSecret }}
 log-password-file /etc/weir/log/password
 {{- end }}
@@ -188,10 +237,29 @@ member-user weir-member
 {{- fail "failover.members is 0, or 2 and more: one member has nobody who could take over" -}}
 {{- end -}}
 {{- if include "weir.hasTopology" . -}}
-{{- fail "failover.members and cluster.owners exclude each other: a member of a shard does not speak the cluster protocol yet" -}}
+{{- fail "failover.members and cluster.owners exclude each other: for several shards with failover set cluster.shards" -}}
 {{- end -}}
+{{- end -}}
+{{- if include "weir.hasShards" . -}}
+{{- if include "weir.hasFailover" . -}}
+{{- fail "cluster.shards and failover.members exclude each other: cluster.members says how many members each shard has" -}}
+{{- end -}}
+{{- if include "weir.hasTopology" . -}}
+{{- fail "cluster.shards excludes cluster.owners and cluster.topology: the slots are the shards'" -}}
+{{- end -}}
+{{- range $shard := .Values.cluster.shards -}}
+{{- $set := include "weir.shardName" (dict "root" $ "shard" $shard) -}}
+{{- if gt (len $set) 52 -}}
+{{- fail (printf "the StatefulSet %s would have a name of more than 52 characters, of which Kubernetes makes no pods: set a shorter fullnameOverride" $set) -}}
+{{- end -}}
+{{- end -}}
+{{- if not .Values.cluster.id -}}
+{{- fail "set cluster.id, the 32 hexadecimal digits after the name in what `weir-cluster found` prints, and keep them" -}}
+{{- end -}}
+{{- end -}}
+{{- if include "weir.hasMembers" . -}}
 {{- if not .Values.failover.log -}}
-{{- fail "failover.members needs failover.log, the address of the shared log" -}}
+{{- fail (printf "%s needs failover.log, the address of the shared log" (ternary "cluster.shards" "failover.members" (eq (include "weir.hasShards" .) "yes"))) -}}
 {{- end -}}
 {{- if and .Values.auth.enabled (not (or .Values.auth.existingSecret .Values.failover.memberPassword)) -}}
 {{- fail "set failover.memberPassword, by which members know one another" -}}
