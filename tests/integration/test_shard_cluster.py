@@ -91,6 +91,8 @@ class ShardInCluster(ShardTest):
                     self.assertEqual(client.call("READONLY"), "OK")
                     self.assert_refused(f"MOVED 15495 127.0.0.1:{primary.port}", client, "GET", "a")
                     self.assert_refused("READONLY", client, "FLUSHALL")
+                    for words in (("COUNTKEYSINSLOT", 15495), ("GETKEYSINSLOT", 15495, 9)):
+                        self.assert_refused("ERR this member does not serve its shard", client, "CLUSTER", *words)
                     self.assert_refused("ERR this member is of that shard", client, "WEIR", "SHARD", "FORGET", "main")
 
     def test_options_that_do_not_go_together(self):
