@@ -9,7 +9,9 @@
 // 2. A slot is shown for the shard that has claimed it with the highest version ever heard, and
 //    between equals for the shard whose name comes first. So a slot without a primary keeps its
 //    last address, and members that heard the same show the same, in whichever order it came.
-// 3. What others tell cannot make it grow without bound: kShardsMax shards of kMembersMax members.
+// 3. What others tell cannot make it grow without bound: kShardsMax shards of kMembersMax members,
+//    of which kSlotlessMax are shown for no slot. So names that somebody makes up leave room.
+// 4. What no member tells that goes by its log is not believed: see Heard.
 #pragma once
 
 #include <cstdint>
@@ -54,35 +56,65 @@ struct KnownShard {
   const KnownMember* primary() const;  // the last that was known; null: none ever
 };
 
+// Numbers that are others whenever what is known is shown otherwise, but for ages, turns and loads.
+struct KnownRevision {
+  uint64_t members = 0;
+  uint64_t slots = 0;  // which shards there are, and what is shown for them
+  bool operator==(const KnownRevision&) const = default;
+};
+
 class ClusterFacts {
  public:
   // What a member has told counts for so long beside what others told later.
   static constexpr int64_t kFreshNs = 2 * kNsPerS;
+  static constexpr size_t kSlotlessMax = 16;
+  // A version grows by one each time that another shard gets the slot: so far it would be in two
+  // years of once a minute.
+  static constexpr uint64_t kVersionStepMax = 1 << 20;
+  // Slots change hands twenty times a second at most, which makes so many changes in six years.
+  static constexpr uint64_t kChangesStepMax = uint64_t{1} << 32;
+  // How far the clock of who made a shard may be ahead of this machine's.
+  static constexpr uint64_t kInstanceLeadMs = 3'600'000;
+  // What others tell of a shard's addresses does not count for so long after it was forgotten, so
+  // that people can tell one member after the other.
+  static constexpr int64_t kForgottenNs = 60 * kNsPerS;
 
-  enum class Heard {
+  enum class Heard : uint8_t {
     kTaken,
-    kOtherClusterFirst,  // the first of another cluster: it is worth a line in the log
     kOtherCluster,
     kOlderInstance,  // the shard was restored since
+    kInstanceAhead,  // made by a clock that is kInstanceLeadMs ahead of this one's
+    kFarVersion,     // of a slot, or the number of changes: too far above what was known
     kTooManyShards,
+    kTooManySlotless,
   };
 
   struct Self {
     std::string cluster;  // 32 hexadecimal digits
     std::string shard;
     std::string node;
+    ShardInstance instance = {};
   };
+  static constexpr uint64_t kNoWallClock = 0;
 
   explicit ClusterFacts(Self self);
 
-  // Begins with what an earlier process knew. A file of another cluster says nothing.
-  void restore(const ClusterFile& file);
+  // Begins with what an earlier process knew. A file of another cluster says nothing, and a shard's
+  // instance that is ahead of the wall clock nothing of that shard.
+  void restore(const ClusterFile& file, uint64_t wall_ms = kNoWallClock);
   // Takes in what a member has told; this one's own facts come in the same way. `now_ns` is of one
-  // clock that never runs back, for all calls.
-  Heard hear(const ShardFacts& facts, int64_t now_ns);
+  // clock that never runs back, for all calls. A wall clock that stands before the instance of the
+  // own shard is wrong, and refuses nothing.
+  Heard hear(const ShardFacts& facts, int64_t now_ns, uint64_t wall_ms = kNoWallClock);
+  // Knows nothing of a shard any more; its slots are shown for who claims them besides. Its members
+  // may tell of it again. False: it is not known, or the own one.
+  bool forget(std::string_view shard, int64_t now_ns);
 
-  // In the order of their names.
+  const KnownRevision& revision() const { return revision_; }
+  // In the order of their names. What members tell of their options and users is not kept.
   std::vector<KnownShard> shards(int64_t now_ns) const;
+  // That of this member.
+  KnownShard own_shard(int64_t now_ns) const;
   // Of one of them; none: it is not known.
   std::vector<KnownMember> members_of(std::string_view shard, int64_t now_ns) const;
   // The shard that is shown for a slot; "": none ever was.
@@ -94,7 +126,8 @@ class ClusterFacts {
   std::vector<std::string> addresses_of(std::string_view shard, int64_t now_ns) const;
   // The shards but the own one of which anything was told, in the order of their names.
   std::vector<std::string> other_shards() const;
-  // What this member tells of others' addresses.
+  // What this member tells of others' addresses: of those that it has heard itself, or that are
+  // shown for a slot.
   std::vector<ToldAddresses> addresses(int64_t now_ns) const;
   // What the next process begins with.
   ClusterFile file(int64_t now_ns) const;
@@ -111,26 +144,37 @@ class ClusterFacts {
     std::optional<ToldMember> primary;   // the last that was known
     std::vector<std::string> addresses;  // that members of other shards told, newest first
     int64_t served_at_ns = INT64_MIN;
-  };
-  struct Claim {
-    uint64_t version = 0;                // 0: nobody
-    const std::string* shard = nullptr;  // a key of shards_, which are never erased
+    uint64_t changes = 0;                // as told last
+    std::vector<ToldRange> ranges = {};  // likewise
+    size_t slots = 0;                    // for which it is shown
+    std::vector<ToldRange> shown = {};   // likewise
   };
   using Shards = std::map<std::string, Shard, std::less<>>;
+  using Entry = Shards::value_type;  // which stays where it is until it is forgotten
+  struct Claim {
+    uint64_t version = 0;    // 0: nobody
+    Entry* shard = nullptr;  // of shards_
+  };
 
-  Shards::iterator find_or_add(std::string_view name);
-  void claim(const std::string* shard, const std::vector<ToldRange>& ranges);
-  void hear_addresses(const ToldAddresses& told);
+  Entry* find(std::string_view name);
+  Entry* add(std::string_view name, bool is_slotless);
+  bool is_ahead(const ShardInstance& instance, uint64_t wall_ms) const;
+  bool is_far(const ShardFacts& facts, const Entry* known) const;
+  static bool wins(const ToldRange& range, const std::string& shard, const Claim& shown);
+  bool wins_any(const ShardFacts& facts) const;
+  bool claim(Entry* entry);
+  void show_ranges();
+  void hear_addresses(const ToldAddresses& told, int64_t now_ns);
   static const Told* newest(const Shard& shard, int64_t now_ns);
   KnownMember member_of(const ToldMember& member, const Told& from, const Shard& shard,
                         int64_t now_ns) const;
   KnownShard shown(const std::string& name, const Shard& shard, int64_t now_ns) const;
-  std::map<std::string_view, std::vector<ToldRange>> shown_ranges() const;
 
   const Self self_;
+  KnownRevision revision_;
   Shards shards_;
-  std::vector<Claim> slots_;  // by slot
-  bool has_met_others_ = false;
+  std::vector<Claim> slots_;                               // by slot
+  std::map<std::string, int64_t, std::less<>> forgotten_;  // when, by name
 };
 
 }  // namespace weir::server

@@ -8,12 +8,21 @@
 namespace weir::server {
 namespace {
 
-// Members tell of themselves every two seconds, so this long is twice missed.
-constexpr int64_t kQuietMs = 5'000;
+// A primary is asked twice a second.
+constexpr int64_t kQuietMs = 2'000;
+constexpr int64_t kLostMs = 10'000;
 constexpr size_t kShardIdDigits = 40;
 constexpr size_t kMapDigestDigits = 16;
 
 bool is_self(const ShownMember& member) { return member.is_self; }
+
+// Whether both count alike in a digest.
+bool is_shown_alike(const ShownShard& one, const ShownShard& other) {
+  const ShownMember* const a = one.primary();
+  const ShownMember* const b = other.primary();
+  const bool is_same = a == nullptr || b == nullptr ? a == b : a->id == b->id;
+  return is_same && one.name == other.name && one.epoch == other.epoch;
+}
 
 ShownShard shard_of_owner(const Owner& owner, int64_t epoch) {
   ShownShard shard{.name = owner.name, .epoch = epoch, .ranges = owner.ranges};
@@ -109,6 +118,7 @@ void SlotMap::show(size_t place, ShownShard shard) {
       shard.members.back().health = ShownMember::Health::kFailed;
     }
   }
+  if (!is_shown_alike(shard, shards_[place])) digest_.clear();
   shard.ranges = std::move(shards_[place].ranges);
   shards_[place] = std::move(shard);
 }
@@ -129,14 +139,13 @@ SlotMap::Counts SlotMap::counts() const {
   for (const ShownShard& shard : shards_) {
     counts.members += shard.members.size();
     counts.with_slots += shard.ranges.empty() ? 0 : 1;
-    const ShownMember* const primary = shard.primary();
-    if (primary == nullptr) continue;
+    if (shard.primary() == nullptr) continue;
     for (const SlotRange& range : shard.ranges) {
       const int slots = range.last - range.first + 1;
       counts.assigned += slots;
-      if (!primary->is_heard) {
+      if (shard.silent_ms >= kLostMs) {
         counts.lost += slots;
-      } else if (primary->age_ms >= kQuietMs) {
+      } else if (shard.silent_ms >= kQuietMs) {
         counts.quiet += slots;
       }
     }
@@ -144,14 +153,16 @@ SlotMap::Counts SlotMap::counts() const {
   return counts;
 }
 
-std::string SlotMap::digest() const {
+const std::string& SlotMap::digest() const {
+  if (!digest_.empty()) return digest_;
   std::string text;
   for (const Row& row : rows()) {
     const ShownShard& shard = shards_[row.shard];
     text += shard.name + " " + std::to_string(shard.epoch) + " " + shard.primary()->id + " " +
             std::to_string(row.range.first) + "-" + std::to_string(row.range.last) + "\n";
   }
-  return acl::sha256_hex(text).substr(0, kMapDigestDigits);
+  digest_ = acl::sha256_hex(text).substr(0, kMapDigestDigits);
+  return digest_;
 }
 
 std::string shard_id_of(std::string_view cluster, std::string_view name) {

@@ -44,6 +44,7 @@ struct ShownShard {
   int64_t epoch = 0;                   // grows whenever its slots change
   std::vector<SlotRange> ranges = {};  // in order
   std::vector<ShownMember> members = {};
+  int64_t silent_ms = 0;  // since a primary that serves was heard of
 
   // Null: none is known.
   const ShownMember* primary() const;
@@ -84,19 +85,21 @@ class SlotMap {
   std::vector<Row> rows() const;
   struct Counts {
     int assigned = 0;  // slots that are shown for a primary
-    int quiet = 0;     // of those, slots whose primary was not heard of lately
-    int lost = 0;      // and those of which it was not heard for ten seconds; they are not quiet
+    int quiet = 0;     // of those, slots of shards that are silent for two seconds
+    int lost = 0;      // and of those that are so for ten seconds; they are not quiet
     size_t members = 0;
     size_t with_slots = 0;  // shards that have any
   };
   Counts counts() const;
-  // Answers 16 hexadecimal digits that are the same for servers that show the same primaries.
-  std::string digest() const;
+  // Answers 16 hexadecimal digits that are the same for servers that show the same primaries. They
+  // are computed once for what is shown.
+  const std::string& digest() const;
 
  private:
   std::vector<ShownShard> shards_;
   std::vector<uint16_t> of_slot_;
   size_t own_ = kNobody;
+  mutable std::string digest_;  // "": not computed yet
 };
 
 // Answers the 40 hexadecimal digits by which a shard of a cluster is shown: they follow from the

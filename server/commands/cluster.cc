@@ -9,6 +9,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/command/arguments.h"
+#include "server/command/error_replied.h"
 #include "server/command/reply_done.h"
 #include "server/commands/cluster_map.h"
 #include "server/commands/command_lists.h"
@@ -30,6 +31,17 @@ void in_cluster(Call& call) {
 
 void keyslot(Call& call, const Cluster&) { call.reply.integer(hash_slot(call.args[2])); }
 
+// A standby may have read more than is committed, and Redis' replicas, which answer, have no such
+// thing.
+Result<void, ErrorReplied> serves_data(Call& call) {
+  const Membership* const member = server_of(call).shard_role().membership();
+  if (member == nullptr || member->serves()) return {};
+  return reply_error(
+      call,
+      "ERR this member does not serve its shard, and may have more than is committed: ask the "
+      "primary");
+}
+
 // Visits live keys of a slot until that answers false.
 void visit_slot(Call& call, int64_t slot, const std::function<bool(std::string_view key)>& visit) {
   const auto number = static_cast<int>(slot);
@@ -45,6 +57,7 @@ void countkeysinslot(Call& call, const Cluster&) {
   const auto slot = integer_argument(call, call.args[2]);
   if (!slot) return;
   if (*slot < 0 || *slot >= kSlots) return call.reply.error("ERR Invalid slot");
+  if (!serves_data(call)) return;
   int64_t count = 0;
   visit_slot(call, *slot, [&](std::string_view) { return ++count > 0; });
   call.reply.integer(count);
@@ -57,6 +70,7 @@ void getkeysinslot(Call& call, const Cluster&) {
   if (!most) return;
   if (*slot < 0 || *slot >= kSlots || *most < 0)
     return call.reply.error("ERR Invalid slot or number of keys");
+  if (!serves_data(call)) return;
   std::vector<std::string> found;
   visit_slot(call, *slot, [&](std::string_view key) {
     const bool fits = static_cast<int64_t>(found.size()) < *most;

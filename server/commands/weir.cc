@@ -77,7 +77,8 @@ void status(Call& call) {
   if (!member) return;
   const MemberView seen = (*member)->view();
   const std::vector<MemberSeen> members = (*member)->members();
-  call.reply.map(12);
+  const FactsExchange* const exchange = (*member)->facts_exchange();
+  call.reply.map(13);
   put_field(call, "shard", seen.shard);
   put_field(call, "node", seen.node);
   put_field(call, "state", seen.state);
@@ -89,6 +90,7 @@ void status(Call& call) {
   put_field(call, "turn", seen.turn);
   put_field(call, "committed_turn", seen.committed);
   put_field(call, "stopped_because", seen.stopped_because);
+  put_field(call, "same_node_at", exchange == nullptr ? "" : exchange->same_node_at());
   call.reply.bulk("members");
   call.reply.array(members.size());
   for (const MemberSeen& one : members) {
@@ -182,11 +184,18 @@ void shards(Call& call) {
   for (const KnownShard& shard : known) reply_known_shard(call, shard);
 }
 
-void facts(Call& call) {
+Result<FactsExchange*, ErrorReplied> exchange_of(Call& call) {
   const auto member = member_of(call);
-  if (!member) return;
+  if (!member) return member.error();
   FactsExchange* const exchange = (*member)->facts_exchange();
-  if (exchange == nullptr) return call.reply.error(kInNoCluster);
+  if (exchange == nullptr) return reply_error(call, kInNoCluster);
+  return exchange;
+}
+
+void facts(Call& call) {
+  const auto found = exchange_of(call);
+  if (!found) return;
+  FactsExchange* const exchange = *found;
   if (call.args.size() > 3) return call.reply.error("ERR syntax error: WEIR FACTS [facts]");
   if (call.args.size() == 3) {
     const auto told = read_shard_facts(call.args[2]);
@@ -194,6 +203,17 @@ void facts(Call& call) {
     exchange->hear(*told);
   }
   write_shard_facts(exchange->facts(), &call.reply);
+}
+
+void shard(Call& call) {
+  const auto exchange = exchange_of(call);
+  if (!exchange) return;
+  const Args& args = call.args;
+  const bool is_forced = args.size() == 5 && equals_ignoring_case(args[4], "FORCE");
+  const bool is_sound = equals_ignoring_case(args[2], "FORGET") && (args.size() == 4 || is_forced);
+  if (!is_sound) return call.reply.error("ERR syntax error: WEIR SHARD FORGET shard [FORCE]");
+  using Forget = FactsExchange::Forget;
+  reply_done(call, (*exchange)->forget(args[3], is_forced ? Forget::kInAnyCase : Forget::kIfGone));
 }
 
 constexpr Command kWeirCommands[] = {
@@ -245,6 +265,15 @@ constexpr Command kWeirCommands[] = {
      .summary = "Has a member that has stopped go on with a copy of another member's data.",
      .since = "weir 0.1",
      .run = rejoin},
+    {.name = "weir|shard",
+     .arity = -4,
+     .flags = kAdmin | kNoScript | kNoMulti,
+     .audit = Audit::kYes,
+     .group = "server",
+     .usage = "FORGET shard [FORCE]",
+     .summary = "Has this member forget a shard that is gone: its place in the map, and CLUSTER.",
+     .since = "weir 0.1",
+     .run = shard},
     {.name = "weir|shards",
      .arity = 2,
      .flags = kAdmin | kNoScript | kLoading,

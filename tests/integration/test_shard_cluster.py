@@ -4,6 +4,7 @@ primaries die and switchovers are made. Libraries are in tests/clients."""
 import os
 import re
 import signal
+import ssl
 import subprocess
 import unittest
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import harness
 import postgres
 from shard_fixture import CLI, OnPostgres, ShardTest, Taker
+from support.certificates import Certificates
+from test_tls import TlsClient
 
 try:
     import redis
@@ -37,6 +40,35 @@ class ShardInCluster(ShardTest):
                     living <= {node[1] for node in rows[0][2:]})
         harness.wait_until(lambda: all(shown(member) for member in members), "all show the same")
 
+    def test_clients_over_tls_are_led_to_the_ports_for_tls(self):
+        self.make_shard()
+        files = Certificates(self.path("certificates"))
+        members, tls_port = [], {}  # by the plain one
+        for name in "ab":
+            port, over_tls = harness.free_port(), harness.free_port()
+            tls_port[port] = over_tls
+            members.append(self.member(name, port=port, tls_port=over_tls, cluster_announce_port=port,
+                                       cluster_enabled="yes", commit_wait_ms=-1, **files.options()).start())
+        context = ssl.create_default_context(cafile=files.path("ca.crt"))
+        primary = self.primary_of(*members)
+        self.wait_until_shown(primary, members)
+        for _ in range(2):
+            standby = next(member for member in members if member is not primary)
+            primary.call("SET", "a", "1")
+            with TlsClient(tls_port[standby.port], context=context) as client:
+                def is_told(client=client, expected=(tls_port[primary.port], tls_port[standby.port])):
+                    return tuple(node[1] for node in client.call("CLUSTER", "SLOTS")[0][2:]) == expected
+                harness.wait_until(is_told, "the members have told one another of their ports for TLS")
+                self.assert_refused(f"MOVED 15495 127.0.0.1:{tls_port[primary.port]}", client, "GET", "a")
+            with TlsClient(tls_port[primary.port], context=context) as client:
+                self.assertEqual(client.call("GET", "a"), b"1")
+            with standby.connect() as client:
+                self.assert_refused(f"MOVED 15495 127.0.0.1:{primary.port}", client, "GET", "a")
+            self.switch_over(primary, standby)
+            harness.wait_until(lambda to=standby: self.serves(to), "the other one serves")
+            primary = standby
+            self.wait_until_shown(primary, members)
+
     def sentinel_says(self, member):
         return int(member.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main")[1])
 
@@ -59,6 +91,9 @@ class ShardInCluster(ShardTest):
                     self.assertEqual(client.call("READONLY"), "OK")
                     self.assert_refused(f"MOVED 15495 127.0.0.1:{primary.port}", client, "GET", "a")
                     self.assert_refused("READONLY", client, "FLUSHALL")
+                    for words in (("COUNTKEYSINSLOT", 15495), ("GETKEYSINSLOT", 15495, 9)):
+                        self.assert_refused("ERR this member does not serve its shard", client, "CLUSTER", *words)
+                    self.assert_refused("ERR this member is of that shard", client, "WEIR", "SHARD", "FORGET", "main")
 
     def test_options_that_do_not_go_together(self):
         self.make_shard()

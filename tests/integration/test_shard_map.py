@@ -168,8 +168,16 @@ class ShardMap(OnPostgres, ShardTest):
 
     def test_a_shard_is_away_and_comes_back_elsewhere(self):
         last = self.ports[self.primary_in("a")]
+        for name in self.living:
+            for more in ((), ("FORCE",)):
+                if name[0] != "a" and more:
+                    continue
+                with self.living[name].connect() as client:
+                    self.assert_refused("ERR", client, "WEIR", "SHARD", "FORGET", "a", *more)
         self.kill("a1", "a2")
         takers = self.takers("b", "c")
+        harness.wait_until(lambda: all(self.figures(name)["cluster_slots_pfail"] == "5461" for name in self.living),
+                           "all know that nobody has served its slots for two seconds", pause_s=0.05)
         harness.wait_until(lambda: all(self.figures(name)["cluster_slots_fail"] == "5461" for name in self.living),
                            "all know that nobody serves its slots")
         for name in self.living:
@@ -192,6 +200,10 @@ class ShardMap(OnPostgres, ShardTest):
         for name in ("a1", "a2"):
             self.ports[name] = harness.free_port()
         self.begin("a1", "a2")
+        self.all_show_all()
+        # Whoever is forgotten and lives is heard again.
+        self.assertEqual(self.living["c1"].call("WEIR", "SHARD", "FORGET", "a", "FORCE"), "OK")
+        harness.wait_until(lambda: "info audit: WEIR SHARD user=default" in self.living["c1"].log(), "it is audited")
         self.all_show_all()
 
     def test_a_member_without_its_file_is_told_again(self):

@@ -123,6 +123,23 @@ class Shards(unittest.TestCase):
         self.assertEqual(code, 1, text)
         self.assertEqual(text.count("\n"), 1, "one line: " + text)
 
+    def test_the_primaries_alone_are_told(self):
+        code, text = self.tool("each", "--primaries", self.address(self.b2), "CONFIG", "SET", "maxclients", "9")
+        self.assertEqual(code, 0, text)
+        told = [member for member in self.members if ["CONFIG", "SET", "maxclients", "9"] in member.asked]
+        self.assertEqual(told, [self.a1, self.b1])
+        self.tell(b_serves=False)
+        code, text = self.tool("each", "--primaries", self.address(self.b2), "CONFIG", "SET", "maxclients", "8")
+        self.assertEqual(code, 1, text)
+        self.assertIn("b: NOT TOLD: nobody serves\n", text)
+        self.assertIn("not done at 1: all of b\n", text)
+
+    def test_all_are_told_by_default(self):
+        code, text = self.tool("each", self.address(self.b2), "CONFIG", "SET", "maxclients", "9")
+        self.assertEqual((code, text.count(": OK\n")), (0, len(self.members)), text)
+        self.assertEqual(self.tool("each", "--others", self.address(self.b2), "PING")[0], 1)
+        self.assertEqual(self.tool("each", "--primaries", self.address(self.b2))[0], 1)
+
     def test_each_member_is_told(self):
         code, text = self.tool("each", "--members", self.address(self.b2), "CONFIG", "SET", "maxclients", "9")
         self.assertEqual(code, 0, text)

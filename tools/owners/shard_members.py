@@ -150,15 +150,28 @@ def status(address):
     return 0 if owned == SLOTS and all(shard.serves for shard in shards) else 1
 
 
-def each(address, words):
-    """Sends a command to all members that the facts name. Answers 1 if some were not reached, or refuse."""
+def told_in(shard, primaries):
+    """(the members of a shard that are to be told, why nobody is)"""
+    if shard.failure:
+        return [], f"NOT REACHED: {shard.failure}"
+    if not primaries:
+        return shard.members, ""
+    if not shard.serves or not shard.primary:
+        return [], "NOT TOLD: nobody serves"
+    return [shard.primary], ""
+
+
+def each(address, words, primaries=False):
+    """Sends a command to all members that the facts name, or to the primaries alone. Answers 1 if some were not
+    reached, or refuse."""
     failed = []
     _, shards = cluster_of(address)
     for shard in shards:
-        if shard.failure:
+        members, failure = told_in(shard, primaries)
+        if failure:
             failed.append(f"all of {shard.name}")
-            print(f"{shard.name}: NOT REACHED: {shard.failure}")
-        for member in shard.members:
+            print(f"{shard.name}: {failure}")
+        for member in members:
             try:
                 said = ask(member.address, *words)
             except FAILURES as why:

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kFollowsWithinNs = kNsPerS;
 constexpr int64_t kShownForNs = 100 * kNsPerMs;  // so that a flood of requests costs little
+// Ages of members of other shards are so old at most; all else is shown once it was heard.
+constexpr int64_t kAgesEveryNs = 500 * kNsPerMs;
 constexpr std::string_view kNotServed = "CLUSTERDOWN Hash slot not served";
 constexpr std::string_view kCrossSlot = "CROSSSLOT Keys in request don't hash to the same slot";
 constexpr std::string_view kAboutTags =
@@ -72,11 +74,28 @@ void Cluster::look_at_members() {
                            view.primary_node == shown_.primary_node;
   if (is_as_shown && now_ns - shown_at_ns_ < kShownForNs) return;
   map_.show(map_.own(), shown_shard(*membership_, config_));
-  std::vector<ShownShard> others = other_shards(membership_->known_shards(), view.cluster);
-  // Its own slots are this server's, whatever others tell.
-  if (!others.empty()) map_ = SlotMap(map_.shards()[map_.own()], std::move(others));
+  look_at_others(now_ns, view.cluster);
   shown_ = std::move(view);
   shown_at_ns_ = now_ns;
+}
+
+// A map of 64 shards takes most of a millisecond to make anew, so that is done where slots are
+// another's only. The own shard is the map's first, and others follow in one order.
+void Cluster::look_at_others(int64_t now_ns, std::string_view cluster) {
+  const KnownRevision revision = membership_->known_revision();
+  if (revision == others_revision_ && now_ns - others_at_ns_ < kAgesEveryNs) return;
+  const ShownShard& own = map_.shards()[map_.own()];
+  std::vector<ShownShard> others = other_shards(membership_->known_shards(), cluster, own);
+  const bool is_alike =
+      revision.slots == others_revision_.slots && others.size() + 1 == map_.shards().size();
+  if (is_alike) {
+    for (size_t at = 0; at < others.size(); ++at) map_.show(at + 1, std::move(others[at]));
+  } else {
+    // Its own slots are this server's, whatever others tell.
+    map_ = SlotMap(own, std::move(others));
+  }
+  others_revision_ = revision;
+  others_at_ns_ = now_ns;
 }
 
 Result<Reloaded, std::string> Cluster::reload() {

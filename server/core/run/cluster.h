@@ -98,6 +98,7 @@ class Cluster {
  private:
   Result<void, std::string> look_at_databases() const;
   void show_topology();
+  void look_at_others(int64_t now_ns, std::string_view cluster);
   // Tells whether who was led to this primary would come back to this server.
   bool leads_here(const ShownMember& primary) const;
 
@@ -110,6 +111,8 @@ class Cluster {
   // Of the shard, when the map was told of it last.
   MemberView shown_;
   int64_t shown_at_ns_ = 0;
+  KnownRevision others_revision_;  // likewise, and of the others
+  int64_t others_at_ns_ = INT64_MIN / 2;
   bool has_part_ = false;  // the shard has not all slots
   int admitted_slot_ = kNoSlot;
   int running_slot_ = kNoSlot;  // of the keys that the running command has named so far

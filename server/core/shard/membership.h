@@ -115,6 +115,12 @@ class FactsExchange {
   virtual ShardFacts facts() = 0;
   // What another one has told, in its question.
   virtual void hear(const ShardFacts& facts) = 0;
+  enum class Forget { kIfGone, kInAnyCase };
+  // Forgets a shard. The error is a whole line, and tells why it is not forgotten.
+  virtual Result<void, std::string> forget(std::string_view shard, Forget how) = 0;
+  // Where another process calls itself by this member's node, as one with a copy of its directory
+  // does, "host:port"; "": none was heard lately.
+  virtual std::string same_node_at() const = 0;
 };
 
 class Membership {
@@ -161,6 +167,9 @@ class Membership {
   // What this member knows of the shards of its cluster, the own one among them; nothing if it asks
   // no others.
   virtual std::vector<KnownShard> known_shards() const { return {}; }
+  virtual KnownShard known_own_shard() const { return {}; }
+  // Of known_shards().
+  virtual KnownRevision known_revision() const { return {}; }
   // The process is to end: gives the role of primary away, if it is known to whom, and has
   // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;

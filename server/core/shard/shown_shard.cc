@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/string_hash.h"
 #include "base/time_units.h"
 #include "resp/numbers.h"
 
@@ -69,15 +70,32 @@ int second_port(const Config& config) {
 }
 
 // Ports for TLS and hostnames that members have told of themselves.
-void add_told(const std::vector<KnownShard>& known, ShownShard* own) {
-  for (const KnownShard& shard : known) {
-    if (!shard.is_own) continue;
-    for (const KnownMember& heard : shard.members) {
-      for (ShownMember& member : own->members) {
-        if (member.id != heard.told.node) continue;
-        if (heard.told.tls_port != 0) member.tls_port = heard.told.tls_port;
-        if (!heard.told.hostname.empty()) member.hostname = heard.told.hostname;
-      }
+void add_told(const KnownShard& known, ShownShard* own) {
+  for (const KnownMember& heard : known.members) {
+    for (ShownMember& member : own->members) {
+      if (member.id != heard.told.node) continue;
+      if (heard.told.tls_port != 0) member.tls_port = heard.told.tls_port;
+      if (!heard.told.hostname.empty()) member.hostname = heard.told.hostname;
+    }
+  }
+}
+
+// A standby hears the primary in its registry, too, which every member writes to.
+int64_t silent_ms(const MemberView& view, const KnownShard& known, const ShownShard& own) {
+  if (view.serves) return 0;
+  const ShownMember* const primary = own.primary();
+  const bool is_told = primary != nullptr && !primary->is_self;
+  return std::min(known.served_ns / kNsPerMs, is_told ? primary->age_ms : INT64_MAX);
+}
+
+void rename_doubles(std::string_view cluster, const ShownShard& own,
+                    std::vector<ShownShard>* others) {
+  ViewSet ids;
+  for (const ShownMember& member : own.members) ids.insert(member.id);
+  for (ShownShard& shard : *others) {
+    for (ShownMember& member : shard.members) {
+      if (ids.contains(member.id)) member.id = shard_id_of(cluster, shard.name + " " + member.id);
+      ids.insert(member.id);
     }
   }
 }
@@ -96,14 +114,18 @@ ShownMember shown(const KnownMember& known) {
 
 }  // namespace
 
-std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
-                                     std::string_view cluster) {
+std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known, std::string_view cluster,
+                                     const ShownShard& own) {
   std::vector<ShownShard> others;
+  others.reserve(known.size());
   for (const KnownShard& heard : known) {
     if (heard.is_own) continue;
     ShownShard shard{.name = heard.name,
                      .id = shard_id_of(cluster, heard.name),
-                     .epoch = static_cast<int64_t>(heard.changes) + 1};
+                     .epoch = static_cast<int64_t>(heard.changes) + 1,
+                     .silent_ms = heard.served_ns / kNsPerMs};
+    shard.ranges.reserve(heard.slots.size());
+    shard.members.reserve(heard.members.size());
     for (const ToldRange& range : heard.slots) shard.ranges.push_back(range.slots);
     const KnownMember* const primary = heard.primary();
     for (const KnownMember& member : heard.members) {
@@ -113,6 +135,7 @@ std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
     }
     others.push_back(std::move(shard));
   }
+  rename_doubles(cluster, own, &others);
   return others;
 }
 
@@ -134,7 +157,9 @@ ShownShard shown_shard(const Membership& membership, const Config& config) {
     member.is_primary = is_it(member);
     if (member.is_self || member.port == own_port) member.tls_port = second_port(config);
   }
-  add_told(membership.known_shards(), &shard);
+  const KnownShard known = membership.known_own_shard();
+  add_told(known, &shard);
+  shard.silent_ms = silent_ms(view, known, shard);
   return shard;
 }
 

@@ -17,8 +17,9 @@ namespace weir::server {
 // until it has told its own. REQUIRES: the membership has begun.
 ShownShard shown_shard(const Membership& membership, const Config& config);
 
-// The others that are known, `cluster` being the cluster's id.
-std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
-                                     std::string_view cluster);
+// The others that are known, `cluster` being the cluster's id. A node's id that is shown already,
+// in `own` or in another shard, as that of a copied directory, has another one in its place.
+std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known, std::string_view cluster,
+                                     const ShownShard& own = {});
 
 }  // namespace weir::server

@@ -72,7 +72,8 @@ decltype(MemberPlan::make_watch) cluster_watch_of(const Config& config,
                                        .exchange_bytes = kAnswerBytesMax};
   return [plan = watch_plan_of(config, shard), access = peer_access(config), patience, clock,
           name = shard.name, dir = config.dir](const std::string& node, ClusterWatch::Own own) {
-    const ClusterFacts::Self self{.cluster = plan.cluster, .shard = name, .node = node};
+    const ClusterFacts::Self self{
+        .cluster = plan.cluster, .shard = name, .node = node, .instance = plan.instance};
     return std::make_unique<ClusterWatch>(plan, self,
                                           std::make_unique<PeerThreads>(access, patience, clock),
                                           cluster_file_in(dir), clock, std::move(own));

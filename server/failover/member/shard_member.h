@@ -65,6 +65,12 @@ class ShardMember final : public Membership, public InstantSource, public storag
   std::vector<KnownShard> known_shards() const override {
     return watch_ == nullptr ? std::vector<KnownShard>() : watch_->shards();
   }
+  KnownShard known_own_shard() const override {
+    return watch_ == nullptr ? KnownShard() : watch_->own_shard();
+  }
+  KnownRevision known_revision() const override {
+    return watch_ == nullptr ? KnownRevision() : watch_->known().revision();
+  }
   void begin_to_leave() override;
   bool has_left() const override;
 

@@ -24,6 +24,30 @@ constexpr size_t kFailureBytesMax = 200;
 
 double seconds_of(int64_t ns) { return static_cast<double>(ns) / static_cast<double>(kNsPerS); }
 
+uint64_t watch_wall_ms(Clock& clock) { return static_cast<uint64_t>(clock.wall_ns() / kNsPerMs); }
+
+// Why facts are not believed, as the end of a sentence.
+std::string_view why_not_believed(ClusterFacts::Heard why) {
+  using Heard = ClusterFacts::Heard;
+  switch (why) {
+    case Heard::kTaken:
+      return "";
+    case Heard::kOtherCluster:
+      return "it is of another cluster";
+    case Heard::kOlderInstance:
+      return "the shard was made anew since";
+    case Heard::kInstanceAhead:
+      return "its shard was made an hour or more ahead of this machine's clock";
+    case Heard::kFarVersion:
+      return "its slots have changed more often than can be";
+    case Heard::kTooManyShards:
+      return "as many shards are known as may be; WEIR SHARD FORGET makes room";
+    case Heard::kTooManySlotless:
+      return "many shards without slots are known; WEIR SHARD FORGET makes room";
+  }
+  return "";
+}
+
 }  // namespace
 
 ClusterWatch::ClusterWatch(WatchPlan plan, const ClusterFacts::Self& self,
@@ -41,7 +65,7 @@ ClusterWatch::ClusterWatch(WatchPlan plan, const ClusterFacts::Self& self,
   kept_ = keeper_->kept();
   if (kept_.empty()) return;
   if (const auto file = parse_cluster_file(kept_); file) {
-    known_.restore(*file);
+    known_.restore(*file, watch_wall_ms(clock_));
   } else {
     log_warning("the file CLUSTER is not used, and written anew: {}", file.error());
   }
@@ -69,33 +93,68 @@ ShardFacts ClusterWatch::facts() {
       member.hostname = known.told.hostname;
     }
   }
-  facts.others = known_.addresses(now_ns);
+  // Who is known to all is asked often.
+  if (others_revision_ != known_.revision()) {
+    others_revision_ = known_.revision();
+    others_ = known_.addresses(now_ns);
+  }
+  facts.others = others_;
   return facts;
 }
 
 void ClusterWatch::hear(const ShardFacts& facts) {
-  // A copy of this member's directory tells in its name; this one knows itself.
-  if (facts.node == self_.node) return;
-  switch (known_.hear(facts, clock_.boot_ns())) {
-    case ClusterFacts::Heard::kOtherClusterFirst:
-      log_warning("a member of another cluster, {}, is known here; it is ignored", facts.cluster);
-      return;
-    case ClusterFacts::Heard::kTaken:
-      if (unheard_.erase(facts.shard) > 0) log_info("shard {} is heard again", facts.shard);
-      return;
-    case ClusterFacts::Heard::kOlderInstance:
-      if (!std::exchange(has_told_of_older_, true))
-        log_warning("shard {} was made anew, as others tell; a member of before is ignored",
-                    facts.shard);
-      return;
-    case ClusterFacts::Heard::kTooManyShards:
-      if (!std::exchange(has_told_of_many_, true))
-        log_warning("{} shards are known, and shard {} is one more: it is ignored", kShardsMax,
-                    facts.shard);
-      return;
-    case ClusterFacts::Heard::kOtherCluster:
-      return;
+  if (facts.node == self_.node) return hear_same_node(facts);
+  const auto heard = known_.hear(facts, clock_.boot_ns(), watch_wall_ms(clock_));
+  if (heard != ClusterFacts::Heard::kTaken) return refuse(heard, facts);
+  if (unheard_.erase(facts.shard) > 0) log_info("shard {} is heard again", facts.shard);
+}
+
+// It hears itself, if a seed is its own address. Another one has a copy of its directory.
+void ClusterWatch::hear_same_node(const ShardFacts& facts) {
+  const ToldMember* const own = told_.teller();
+  const std::string address = facts.teller()->address();
+  if (own == nullptr || (facts.shard == self_.shard && address == own->address())) return;
+  if (same_node_ != address) {
+    log_warning(
+        "{}, of shard {}, calls itself by the id of this member: it has a copy of its directory. "
+        "Stop it, delete its file NODE, and start it again",
+        address.empty() ? "a server" : address, facts.shard);
   }
+  same_node_ = address;
+  same_node_at_ns_ = clock_.boot_ns();
+}
+
+std::string ClusterWatch::same_node_at() const {
+  const bool is_late =
+      same_node_at_ns_ == INT64_MIN || clock_.boot_ns() - same_node_at_ns_ >= kUnheardNs;
+  return is_late ? std::string() : same_node_;
+}
+
+// One line for each reason, since who is refused asks again and again.
+void ClusterWatch::refuse(ClusterFacts::Heard why, const ShardFacts& facts) {
+  ++refused_;
+  if (!told_of_.insert(why).second) return;
+  log_warning("what member {} of shard {} of cluster {} tells is ignored: {}",
+              facts.teller()->address(), facts.shard, facts.cluster, why_not_believed(why));
+}
+
+Result<void, std::string> ClusterWatch::forget(std::string_view shard, Forget how) {
+  if (shard == self_.shard) return std::string("ERR this member is of that shard");
+  const std::vector<KnownShard> all = shards();
+  const auto known =
+      std::ranges::find_if(all, [&](const KnownShard& one) { return one.name == shard; });
+  if (known == all.end()) return std::string("ERR no shard of that name is known here");
+  if (how == Forget::kIfGone && known->heard_ns < kUnheardNs)
+    return "ERR a member of that shard was heard " + std::to_string(known->heard_ns / kNsPerMs) +
+           " ms ago; with FORCE it is forgotten until it is heard again";
+  if (how == Forget::kIfGone && !known->slots.empty())
+    return std::string(
+        "ERR that shard is shown for slots, which have no address without it; FORCE forgets it");
+  (void)known_.forget(shard, clock_.boot_ns());
+  failures_.erase(known->name);
+  unheard_.erase(known->name);
+  keep_at_ns_ = look_at_ns_ = INT64_MIN;
+  return {};
 }
 
 void ClusterWatch::take(const std::string& lane, const Peers::Answer& answer) {
@@ -162,7 +221,8 @@ void ClusterWatch::act() {
 }
 
 void ClusterWatch::keep() {
-  if (keeper_ == nullptr) return;
+  if (keeper_ == nullptr || kept_revision_ == known_.revision()) return;
+  kept_revision_ = known_.revision();
   std::string text = cluster_file_text(known_.file(clock_.boot_ns()));
   if (text == kept_) return;
   kept_ = text;
@@ -183,6 +243,9 @@ void ClusterWatch::tell_of_silence() {
 }
 
 void ClusterWatch::write_metrics(MetricWriter& out) const {
+  out.counter(
+      {"cluster_facts_refused", "Facts that other members told and that were not believed."},
+      refused_);
   constexpr MetricTable kShardMetrics{"shard", "cluster_shard_"};
   for (const KnownShard& shard : shards()) {
     out.row(kShardMetrics, shard.name, [&] {

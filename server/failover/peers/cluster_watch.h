@@ -5,6 +5,7 @@
 // last addresses, and the others know nothing of that.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -65,9 +66,15 @@ class ClusterWatch final : public FactsExchange {
   // FactsExchange
   ShardFacts facts() override;
   void hear(const ShardFacts& facts) override;
+  Result<void, std::string> forget(std::string_view shard, Forget how) override;
+
+  std::string same_node_at() const override;
 
   std::vector<KnownShard> shards() const { return known_.shards(clock_.boot_ns()); }
+  KnownShard own_shard() const { return known_.own_shard(clock_.boot_ns()); }
   const ClusterFacts& known() const { return known_; }
+  // Facts of others that were not believed.
+  uint64_t refused() const { return refused_; }
   void write_metrics(MetricWriter& out) const;
 
  private:
@@ -75,6 +82,8 @@ class ClusterWatch final : public FactsExchange {
            const std::vector<std::string>& addresses);
   void ask_all();
   void take(const std::string& lane, const Peers::Answer& answer);
+  void hear_same_node(const ShardFacts& facts);
+  void refuse(ClusterFacts::Heard why, const ShardFacts& facts);
   void tell_of_itself();
   void keep();
   // How long ago something was told, which is not before this process began to watch.
@@ -90,9 +99,14 @@ class ClusterWatch final : public FactsExchange {
   std::map<std::string, AskPlan> plans_;         // by lane; the lane of seeds is ""
   std::map<std::string, std::string> failures_;  // by lane, the last
   std::set<std::string> unheard_;                // shards that the log has told of
-  bool has_told_of_older_ = false;
-  bool has_told_of_many_ = false;
-  ShardFacts told_;  // of itself, lately
+  uint64_t refused_ = 0;
+  std::set<ClusterFacts::Heard> told_of_;  // why facts were refused, as the log has it
+  ShardFacts told_;                        // of itself, lately
+  std::string same_node_;                  // the address of another process with this member's node
+  int64_t same_node_at_ns_ = INT64_MIN;
+  std::vector<ToldAddresses> others_;  // as told, while what is known is as it was then
+  KnownRevision others_revision_;
+  KnownRevision kept_revision_;
   bool served_ = false;
   const int64_t began_ns_;
   int64_t look_at_ns_ = INT64_MIN;

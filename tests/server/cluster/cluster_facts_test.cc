@@ -69,11 +69,10 @@ TEST(ClusterFacts, AgesGoOn) {
   EXPECT_EQ(shard_named(facts, "b", 2 * kSecond).members[1].age_ns, 0) << "it has told itself";
 }
 
-TEST(ClusterFacts, AnotherClusterIsIgnoredAndToldOfOnce) {
+TEST(ClusterFacts, AnotherClusterIsIgnored) {
   ClusterFacts facts = knows();
   ShardFacts other = facts_named("b", 7003, {0, 16383});
   other.cluster[0] = 'f';
-  EXPECT_EQ(facts.hear(other, 0), Heard::kOtherClusterFirst);
   EXPECT_EQ(facts.hear(other, 0), Heard::kOtherCluster);
   EXPECT_EQ(facts.shards(0).size(), 1u);
   EXPECT_EQ(facts.shard_of(0), "");
@@ -195,27 +194,59 @@ TEST(ClusterFacts, ASlotIsShownForTheHighestVersion) {
                                  [](const auto& x, const auto& y) { return x.shard < y.shard; }));
 }
 
-TEST(ClusterFacts, HaveBounds) {
+TEST(ClusterFacts, AShardIsForgotten) {
   ClusterFacts facts = knows();
-  size_t refused = 0;
-  for (int shard = 0; shard < 200; ++shard) {
-    const auto heard = facts.hear(facts_named("s" + std::to_string(shard), 1, {0, 16383}), shard);
-    refused += heard == Heard::kTooManyShards ? 1 : 0;
-  }
-  EXPECT_EQ(facts.shards(0).size(), kShardsMax);
-  EXPECT_EQ(refused, 200 - kShardsMax + 1);
-  ClusterFacts others = knows();
-  for (int round = 0; round < 100; ++round) {
-    ShardFacts b = facts_named("b", 1, {0, 1});
-    const std::string number = std::to_string(round);
-    b.members.push_back(member_named(number, 9));
-    others.hear(told_by(number, b), round);
-    b.others = {{.shard = "c", .addresses = {"h" + number + ":1"}}};
-    others.hear(b, round);
-  }
-  EXPECT_THAT(others.addresses_of("c", 0), ::testing::SizeIs(kMembersMax));
-  EXPECT_EQ(others.addresses_of("c", 0)[0], "h99:1");
-  EXPECT_LE(shard_named(others, "b", 0).members.size(), kMembersMax);
+  facts.hear(facts_named("b", 7003, {0, 100}), 0);
+  ShardFacts gone = facts_named("gone", 7005, {50, 100});
+  gone.slots[0].version = 2;
+  facts.hear(gone, 0);
+  EXPECT_EQ(facts.shard_of(50), "gone");
+  EXPECT_FALSE(facts.forget("nobody", 0));
+  EXPECT_FALSE(facts.forget("a", 0)) << "the own one";
+  EXPECT_TRUE(facts.forget("gone", 0));
+  EXPECT_EQ(facts.shard_of(50), "b") << "it claims it besides";
+  EXPECT_THAT(facts.other_shards(), ElementsAre("b"));
+  EXPECT_EQ(facts.file(0).shards.size(), 2u);
+  // Others who were not told yet go on telling of it.
+  ShardFacts b = facts_named("b", 7003, {0, 100});
+  b.others = {{.shard = "gone", .addresses = {"10.0.0.1:7005"}}};
+  facts.hear(b, ClusterFacts::kForgottenNs - 1);
+  EXPECT_THAT(facts.other_shards(), ElementsAre("b"));
+  facts.hear(b, ClusterFacts::kForgottenNs);
+  EXPECT_THAT(facts.other_shards(), ElementsAre("b", "gone"));
+  facts.forget("gone", ClusterFacts::kForgottenNs);
+  facts.hear(gone, ClusterFacts::kForgottenNs);
+  EXPECT_EQ(facts.shard_of(50), "gone") << "it tells of itself again";
+}
+
+// What is made of them is made anew only then.
+TEST(ClusterFacts, TellWhenTheyAreShownOtherwise) {
+  ClusterFacts facts = knows();
+  ShardFacts b = facts_named("b", 7003, {0, 100});
+  const auto changes = [&](const ShardFacts& told) {
+    const KnownRevision before = facts.revision();
+    facts.hear(told, kSecond);
+    const KnownRevision after = facts.revision();
+    return std::string(before.members == after.members ? "" : "members ") +
+           (before.slots == after.slots ? "" : "slots");
+  };
+  EXPECT_EQ(changes(b), "members slots");
+  b.members[1].turn = 9;
+  b.members[1].age_ms = 100;
+  b.keys = 9;
+  EXPECT_EQ(changes(b), "");
+  EXPECT_EQ(shard_named(facts, "b", kSecond).keys, 9u);
+  b.members[1].host = "10.0.0.2";
+  EXPECT_EQ(changes(b), "members ");
+  b.claim = 8;
+  EXPECT_EQ(changes(b), "members ");
+  b.slots[0].slots.last = 200;
+  EXPECT_EQ(changes(b), "slots");
+  b.slots[0].slots.last = 100;
+  EXPECT_EQ(changes(b), "") << "it is shown for them until another one has them";
+  const KnownRevision before = facts.revision();
+  facts.forget("b", kSecond);
+  EXPECT_NE(facts.revision().slots, before.slots);
 }
 
 TEST(ClusterFacts, TellOthersWhereToAsk) {

@@ -97,17 +97,14 @@ TEST(SlotMap, APrimaryIsShownUntilAnotherIsKnown) {
 }
 
 TEST(SlotMap, CountsSlotsWhosePrimaryIsNotHeardOf) {
-  ShownMember quiet = member("a1", true);
-  quiet.age_ms = 5'000;
-  ShownMember lost = member("b1", true);
-  lost.age_ms = 10'000;
-  lost.is_heard = false;
-  ShownMember late = member("c1", true);
-  late.age_ms = 4'999;
+  ShownShard quiet = shard("a", {{0, 9}}, {member("a1", true)});
+  quiet.silent_ms = 2'000;
+  ShownShard lost = shard("b", {{10, 39}}, {member("b1", true)});
+  lost.silent_ms = 10'000;
+  ShownShard late = shard("c", {{40, 16383}}, {member("c1", true)});
+  late.silent_ms = 1'999;
   const SlotMap::Counts counts =
-      SlotMap({shard("a", {{0, 9}}, {quiet}), shard("b", {{10, 39}}, {lost}),
-               shard("c", {{40, 16383}}, {late}), shard("d", {}, {member("d1", true)})})
-          .counts();
+      SlotMap({quiet, lost, late, shard("d", {}, {member("d1", true)})}).counts();
   EXPECT_EQ(counts.quiet, 10);
   EXPECT_EQ(counts.lost, 30);
   EXPECT_EQ(counts.assigned, kSlots);
@@ -124,6 +121,18 @@ TEST(SlotMap, ItsDigestIsOfWhoServesWhat) {
   older.age_ms = 1'000;
   EXPECT_EQ(digest({older, member("a1", true)}), first);
   EXPECT_NE(digest({member("a1"), member("a2", true)}), first);
+}
+
+TEST(SlotMap, ItsDigestIsComputedOnceForWhatIsShown) {
+  SlotMap map({shard("a", {{0, 9}}, {member("a1", true), member("a2")})});
+  const std::string first = map.digest();
+  const char* const kept = map.digest().data();
+  map.show(0, shard("a", {}, {member("a1", true)}));
+  EXPECT_EQ(map.digest().data(), kept);
+  EXPECT_EQ(map.digest(), first);
+  map.show(0, shard("a", {}, {member("a2", true)}));
+  EXPECT_EQ(map.digest(), SlotMap({shard("a", {{0, 9}}, {member("a2", true)})}).digest());
+  EXPECT_NE(map.digest(), first);
 }
 
 TEST(SlotMap, TheLargestClusterFits) {

@@ -94,9 +94,9 @@ const std::map<std::string_view, std::vector<Words>> kExamples = {
 // These have tests of their own: here, and where there is a shard and a script that runs long
 // (tests/integration/test_audit.py).
 const std::set<std::string_view> kElsewhere = {
-    "acl|load",          "client|kill", "client|unblock",  "function|restore", "rl.policy|reload",
-    "cluster|failover",  "failover",    "function|kill",   "script|kill",      "shutdown",
-    "sentinel|failover", "weir|rejoin", "weir|switchover", "weir|takeover"};
+    "acl|load",          "client|kill", "client|unblock", "function|restore", "rl.policy|reload",
+    "cluster|failover",  "failover",    "function|kill",  "script|kill",      "shutdown",
+    "sentinel|failover", "weir|rejoin", "weir|shard",     "weir|switchover",  "weir|takeover"};
 
 TEST_F(AuditRows, EveryCommandThatChangesSettingsIsTold) {
   const CommandTable table(shard_command_lists());

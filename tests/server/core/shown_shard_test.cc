@@ -31,7 +31,12 @@ class FakeMembership final : public Membership, public PrimaryRules {
   MemberView view() const override { return seen_by; }
   std::vector<MemberSeen> members() const override { return seen; }
   SlotRanges slots() const override { return own_slots; }
-  std::vector<KnownShard> known_shards() const override { return known; }
+  std::vector<KnownShard> known_shards() const override {
+    ++asked_for_all;
+    return known;
+  }
+  KnownShard known_own_shard() const override { return known.empty() ? KnownShard() : known[0]; }
+  KnownRevision known_revision() const override { return revision; }
   void write_metrics(MetricWriter&) const override {}
   Result<void, std::string> order(const MemberOrder&) override { return {}; }
   void begin_to_leave() override {}
@@ -42,7 +47,9 @@ class FakeMembership final : public Membership, public PrimaryRules {
   MemberView seen_by;
   std::vector<MemberSeen> seen;
   SlotRanges own_slots = all_slots();
-  std::vector<KnownShard> known;
+  std::vector<KnownShard> known;  // the own one first
+  KnownRevision revision;
+  mutable int asked_for_all = 0;
 };
 
 KnownMember known_as(const std::string& node, int64_t age_ns) {
@@ -138,6 +145,64 @@ TEST_F(ShownShardTest, OthersAreShownByWhatWasHeardOfThem) {
   EXPECT_EQ(shard.primary()->tls_port, 7002);
   EXPECT_EQ(shard.members[1].health, Health::kLoading);
   EXPECT_EQ(shard.members[1].age_ms, 1000);
+}
+
+// Somebody has copied a directory, and made another shard of it.
+TEST_F(ShownShardTest, NoIdIsShownTwice) {
+  std::vector<KnownShard> known = {{.name = "b", .members = {known_as("me", 0)}},
+                                   {.name = "c", .members = {known_as("x", 0), known_as("z", 0)}},
+                                   {.name = "d", .members = {known_as("z", 0)}}};
+  known[0].members[0].told.is_primary = true;
+  const auto others = other_shards(known, "c", shown());
+  EXPECT_EQ(others[0].members[0].id, shard_id_of("c", "b me"));
+  EXPECT_EQ(others[0].primary()->host, "host-me") << "its clients are led there all the same";
+  EXPECT_EQ(others[1].members[0].id, shard_id_of("c", "c x"));
+  EXPECT_EQ(others[1].members[1].id, "z");
+  EXPECT_EQ(others[2].members[0].id, shard_id_of("c", "d z"));
+}
+
+TEST_F(ShownShardTest, TellsSinceWhenNoPrimaryWasHeard) {
+  membership_.seen[1].age_ms = 7'000;
+  membership_.known = {{.name = "main", .is_own = true, .served_ns = 3 * kNsPerS}};
+  EXPECT_EQ(shown().silent_ms, 3'000);
+  membership_.seen[1].age_ms = 1'000;
+  EXPECT_EQ(shown().silent_ms, 1'000) << "the registry has it";
+  is("primary", "me");
+  EXPECT_EQ(shown().silent_ms, 3'000) << "it does not serve";
+  membership_.seen_by.serves = true;
+  EXPECT_EQ(shown().silent_ms, 0);
+}
+
+TEST_F(ShownShardTest, TheMapIsMadeAnewWhereItIsAnother) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+  ASSERT_TRUE(cluster.open().ok());
+  membership_.own_slots = {{0, 99}};
+  KnownShard other{.name = "other", .slots = {{.slots = {100, 16383}}}};
+  other.members = {known_as("z", 0)};
+  other.members[0].told.is_primary = true;
+  membership_.known = {{.name = "main", .is_own = true}, other};
+  const auto looks = [&](int64_t ns) {
+    membership_.asked_for_all = 0;
+    server.clock.advance(ns);
+    cluster.look_at_members();
+    return membership_.asked_for_all;
+  };
+  EXPECT_EQ(looks(kNsPerS), 1);
+  EXPECT_EQ(looks(110 * kNsPerMs), 0) << "nothing was heard";
+  membership_.known[1].members[0].told.host = "moved";
+  ++membership_.revision.members;
+  EXPECT_EQ(looks(90 * kNsPerMs), 0) << "a flood of requests costs little";
+  EXPECT_EQ(looks(20 * kNsPerMs), 1);
+  EXPECT_EQ(cluster.map().shards()[1].primary()->host, "moved");
+  membership_.known[1].members[0].age_ns = 11 * kNsPerS;
+  EXPECT_EQ(looks(kNsPerS), 1) << "ages go on";
+  EXPECT_FALSE(cluster.map().shards()[1].primary()->is_heard);
+  membership_.known.pop_back();
+  ++membership_.revision.slots;
+  EXPECT_EQ(looks(110 * kNsPerMs), 1);
+  EXPECT_EQ(cluster.map().shards().size(), 1u);
 }
 
 TEST_F(ShownShardTest, NobodyTakesASlotOfThisShardByTellingThatHeHasIt) {

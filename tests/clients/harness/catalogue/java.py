@@ -10,7 +10,9 @@ def java_program(main, profile):
     return prepare
 
 
-REDISSON = 'in `Config`: `useSingleServer().setAddress("redis://HOST:PORT")`'
+REDISSON = ('in `Config`: `useSingleServer().setAddress("redis://HOST:PORT")`, or in a cluster '
+            '`useClusterServers()` with `setReadMode(ReadMode.MASTER)`: its default reads from '
+            'replicas, which at weir lead on to the primary, a hop more for each read')
 BUCKET4J = ("give `Bucket4jLettuce`, `Bucket4jJedis` or `Bucket4jRedisson` a client made with "
             "weir's address")
 GATEWAY = "in the application's properties: `spring.data.redis.host` and `spring.data.redis.port`"
