@@ -99,5 +99,69 @@ TEST_F(WorkTest, WhatIsOwedStaysOwed) {
   EXPECT_LE(pieces, 60u);
 }
 
+// A store whose worker may have much in hand.
+class BusyStore : public MemoryStore {
+ public:
+  BusyStore(std::shared_ptr<MemoryDisk> disk, const bool* busy)
+      : MemoryStore(std::move(disk)), busy_(*busy) {}
+  bool takes_slices() const override { return !busy_; }
+  void add_to_write_back(StateSlice slice) override {
+    ++slices;
+    MemoryStore::add_to_write_back(std::move(slice));
+  }
+  size_t slices = 0;
+
+ private:
+  const bool& busy_;
+};
+
+class BusyStoreTest : public WorkTest {
+ protected:
+  BusyStoreTest() {
+    make_store_ = [this] {
+      auto store = std::make_unique<BusyStore>(disk_, &busy_);
+      store_ = store.get();
+      return store;
+    };
+  }
+  bool busy_ = false;
+  BusyStore* store_ = nullptr;
+};
+
+TEST_F(BusyStoreTest, AWriteBackWaitsForAWorkerThatHasMuchInHand) {
+  options_.unwritten_max = kKeys;
+  start();
+  fill(kKeys);
+  keys_->work().write_back_now();
+  for (int i = 0; i < 20; ++i) one_piece();
+  const size_t before = store_->slices;
+  EXPECT_GT(before, 0u);
+  busy_ = true;
+  EXPECT_FALSE(keys_->work().wanted());  // the store tells when it takes more
+  for (int i = 0; i < 10; ++i) work();
+  EXPECT_EQ(store_->slices, before);
+  EXPECT_TRUE(keys_->work().writing_back());
+  EXPECT_GT(keys_->metrics().unwritten, 0u);
+  busy_ = false;
+  EXPECT_TRUE(keys_->work().wanted());
+  write_back();
+  EXPECT_EQ(keys_->metrics().unwritten, 0u);
+  EXPECT_GT(store_->slices, before);
+}
+
+// Commands that change data would wait for the disk.
+TEST_F(BusyStoreTest, ALateWriteBackDoesNotWait) {
+  options_.unwritten_max = kKeys / 4;
+  busy_ = true;
+  start();
+  fill(kKeys);
+  ASSERT_TRUE(keys_->work().overloaded());
+  keys_->work().write_back_now();
+  for (int i = 0; i < 1000 && keys_->work().overloaded(); ++i) work();
+  EXPECT_FALSE(keys_->work().overloaded());
+  busy_ = false;
+  write_back();
+}
+
 }  // namespace
 }  // namespace weir::storage
