@@ -40,12 +40,8 @@ bool WriteBackSchedule::stuck() const {
          (behind(2) || dirty_bytes_.bytes() > dirty_bytes_.bytes_max() / 4 * 3);
 }
 
-bool WriteBackSchedule::waits_for_worker() const {
-  return write_back_.collects() && !store_.failed() && !behind(1) && !store_->takes_slices();
-}
-
 bool WriteBackSchedule::wants_work() const {
-  if (write_back_.wants_step()) return !waits_for_worker();
+  if (write_back_.wants_step()) return true;
   if (store_.failed() || write_back_.running()) return false;  // the store's worker will notify
   if (reclaimer_.lists_wait() || reclaimer_.indexes_wait()) return true;
   return hurries() && write_back_.failure().ok();
@@ -87,7 +83,7 @@ void WriteBackSchedule::begin_when_due(int64_t steady_ns) {
 
 bool WriteBackSchedule::piece(size_t units) {
   if (wanted_ && !write_back_.running()) begin_when_ready();  // what it waited for may be gone now
-  if (!write_back_.running() || owed_units_ == 0 || waits_for_worker()) return false;
+  if (!write_back_.running() || owed_units_ == 0) return false;
   const size_t spent = write_back_.step(std::min(units, owed_units_), turn_.now_ns(), end_,
                                         set_.tables(), store_.get());
   owed_units_ -= std::min(owed_units_, spent);

@@ -5,10 +5,8 @@
 //
 // However much a turn has changed, a write-back takes it on in slices, some thousand entries with
 // each later turn, and commands that change data wait until all of it is handed to the worker, not
-// until it is on disk. So where write-back is late, nothing bounds what the worker has in hand: it
-// may be as large as the largest turn. Else the worker is waited for when it has much in hand
-// (Store::takes_slices()), because slices are memory beside the working set: at full load under
-// `maxmemory 128mb` they took 20 MB.
+// until it is on disk. What is given up is a bound on what the worker has in hand: a write-back may
+// be as large as the largest turn.
 //
 // Invariants
 // 1. A write-back begins only when Reclaimer has nothing that waits to be freed
@@ -81,7 +79,6 @@ class WriteBackSchedule {
 
  private:
   bool behind(size_t factor) const;
-  bool waits_for_worker() const;
   bool hurries() const;
   void begin_when_due(int64_t steady_ns);
   void begin_when_ready();

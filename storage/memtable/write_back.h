@@ -32,9 +32,6 @@ class WriteBack {
   // True while the loop has something to do; otherwise the store's worker is to be waited for.
   bool wants_step() const { return phase_ == Phase::kCollecting || phase_ == Phase::kSettling; }
 
-  // True while it hands slices to the store.
-  bool collects() const { return phase_ == Phase::kCollecting; }
-
   // Begins a write-back, which also erases `ranges` of stored keys. REQUIRES: !running().
   void begin(uint64_t turn, int64_t instant_ns, StateSlice ranges, Store* store);
   // Does a step of about `units` work units and answers how many it took: a segment is one, each

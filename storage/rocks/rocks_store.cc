@@ -8,7 +8,6 @@
 // 4. The getters' answers change under `mutex_`; `notify` is called after it was released.
 #include "storage/rocks/rocks_store.h"
 
-#include <atomic>
 #include <functional>
 #include <mutex>
 
@@ -65,7 +64,6 @@ class RocksStore : public Store {
   std::unique_ptr<StateCursor> cursor() override { return data_.state().cursor(); }
 
   void add_to_write_back(StateSlice slice) override;
-  bool takes_slices() const override { return slices_bytes_ < kSlicesBytesMax; }
   void finish_write_back(uint64_t written_back_turn, int64_t instant_ns) override;
   JobState write_back_state() const override;
   void start_checkpoint(const std::string& directory) override;
@@ -80,11 +78,7 @@ class RocksStore : public Store {
   StoreMemory memory() const override { return data_.memory(); }
 
  private:
-  // Of a write-back, that may wait for the worker: what it writes in some milliseconds.
-  static constexpr size_t kSlicesBytesMax = 2 << 20;
-
   Status sync_log();
-  void take_slice(const StateSlice& slice);
   void post_rotation() {
     worker_.post([this] { rotate_log(); });
   }
@@ -100,7 +94,6 @@ class RocksStore : public Store {
   JobState checkpoint_;
   uint64_t syncs_ = 0;
   uint64_t write_backs_ = 0;
-  std::atomic<size_t> slices_bytes_{0};  // that wait for the worker
 
   WorkerThread syncer_;
   WorkerThread worker_;
@@ -174,17 +167,10 @@ SyncState RocksStore::sync_state() const {
 
 void RocksStore::add_to_write_back(StateSlice slice) {
   data_.log().forgetting().begin_write_back();
-  slices_bytes_ += slice.bytes();
   auto shared = std::make_shared<const StateSlice>(std::move(slice));
-  worker_.post([this, shared = std::move(shared)] { take_slice(*shared); });
-}
-
-// On the worker's thread.
-void RocksStore::take_slice(const StateSlice& slice) {
-  if (data_.read_only().ok()) data_.state().add_to_write_back(slice);
-  const size_t before = slices_bytes_.fetch_sub(slice.bytes());
-  constexpr size_t kFew = kSlicesBytesMax / 2;  // so the loop is not woken for each slice
-  if (before >= kFew && before - slice.bytes() < kFew) notify();
+  worker_.post([this, shared = std::move(shared)] {
+    if (data_.read_only().ok()) data_.state().add_to_write_back(*shared);
+  });
 }
 
 void RocksStore::finish_write_back(uint64_t written_back_turn, int64_t instant_ns) {

@@ -220,9 +220,6 @@ class Store : public TurnLog, public BookmarkedLog {
 
   virtual StoreMetrics metrics() const = 0;
   virtual StoreMemory memory() const { return {}; }
-  // False while much of a write-back waits to be written: who can had better add the rest later,
-  // after notify(). What is added all the same is taken.
-  virtual bool takes_slices() const { return true; }
 
  protected:
   void notify() const {
