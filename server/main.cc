@@ -65,10 +65,9 @@ void warn_of_open_secrets(const Config& config) {
 void tell_memory(const Config& config) {
   const MemoryLimit limit = memory_limit();
   const bool is_set = config.maxmemory > 0;
-  log_info("maxmemory {}{}: the process may have {} bytes ({})",
-           maxmemory_bytes(config, limit.bytes),
-           is_set ? "" : ", half of what block-cache-size, wal-bytes-max and the program leave",
-           limit.bytes, limit.source);
+  log_info(
+      "maxmemory {}{}: the process may have {} bytes ({})", maxmemory_bytes(config, limit.bytes),
+      is_set ? "" : ", half of what the store and the program leave", limit.bytes, limit.source);
   for (const std::string& fault : config_faults(config, limit.bytes)) log_warning("{}", fault);
 }
 

@@ -10,18 +10,26 @@
 namespace weir::server {
 namespace {
 
-int64_t resident_bytes() {
-  int64_t total_pages = 0;
-  int64_t resident_pages = 0;
-  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
-  return resident_pages * sysconf(_SC_PAGESIZE);
+struct Pages {
+  int64_t all = 0;
+  int64_t resident = 0;
+  int64_t of_files = 0;  // of the resident ones
+};
+
+Pages pages() {
+  Pages pages;
+  std::ifstream("/proc/self/statm") >> pages.all >> pages.resident >> pages.of_files;
+  return pages;
 }
 
 }  // namespace
 
 ProcessMemory process_memory() {
   const struct mallinfo2 heap = mallinfo2();
-  ProcessMemory memory{.resident = resident_bytes(),
+  const Pages counted = pages();
+  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
+  ProcessMemory memory{.resident = counted.resident * page_bytes,
+                       .files = counted.of_files * page_bytes,
                        .heap_allocated = static_cast<int64_t>(heap.uordblks + heap.hblkhd),
                        .heap_active = static_cast<int64_t>(heap.arena + heap.hblkhd)};
   memory.heap_resident = std::min(memory.heap_active, memory.resident);

@@ -14,6 +14,7 @@ int64_t peak_resident_bytes();
 // files that are mapped.
 struct ProcessMemory {
   int64_t resident = 0;
+  int64_t files = 0;           // of that: mapped files, the program's own before all
   int64_t heap_allocated = 0;  // what the C library has handed out
   int64_t heap_active = 0;     // what it holds for that
   int64_t heap_resident = 0;   // of that at most: it does not say what the system has taken back

@@ -170,4 +170,11 @@ void RocksData::add_metrics(StoreMetrics* metrics) const {
   }
 }
 
+StoreMemory RocksData::memory() const {
+  StoreMemory memory;
+  log_.add_memory(&memory);
+  state_.add_memory(&memory);
+  return memory;
+}
+
 }  // namespace weir::storage

@@ -46,6 +46,7 @@ class RocksData {
   Status make_checkpoint(const std::string& directory);
 
   void add_metrics(StoreMetrics* metrics) const;
+  StoreMemory memory() const;
 
  private:
   Status begin_creation();

@@ -12,6 +12,7 @@
 
 #include "storage/format/status.h"
 #include "storage/rocks/rocks_settings.h"
+#include "storage/store/store.h"
 
 namespace weir::storage {
 
@@ -36,6 +37,9 @@ inline bool reads_only(OpenMode mode) {
 }
 Status open_database(const rocksdb::Options& options, const std::string& path, OpenMode mode,
                      std::unique_ptr<rocksdb::DB>* database);
+
+// Adds what a database holds in memory.
+void add_memory(rocksdb::DB* database, StoreMemory* memory);
 
 rocksdb::Options log_database_options(const RocksOptions& options);
 rocksdb::Options state_database_options(const RocksOptions& options);

@@ -277,6 +277,11 @@ void RocksLog::add_metrics(StoreMetrics* metrics) const {
   metrics->write_stalls += events_ == nullptr ? 0 : events_->stalls();
 }
 
+void RocksLog::add_memory(StoreMemory* memory) const {
+  storage::add_memory(database_.get(), memory);
+  if (writer_ != nullptr) memory->log_queue += writer_->waiting_bytes();
+}
+
 uint64_t RocksLog::bytes_in(const std::string& path) {
   uint64_t bytes = 0;
   std::error_code error;

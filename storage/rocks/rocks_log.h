@@ -88,6 +88,7 @@ class RocksLog {
   Status rotate();
   Status checkpoint(const std::string& path);
   void add_metrics(StoreMetrics* metrics) const;
+  void add_memory(StoreMemory* memory) const;
   static uint64_t bytes_in(const std::string& path);
 
  private:

@@ -55,6 +55,11 @@ Status LogWriter::failure() const {
   return failure_;
 }
 
+size_t LogWriter::waiting_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_;
+}
+
 std::deque<LogWriter::Taken> LogWriter::take_what_waits() {
   const std::lock_guard lock(mutex_);
   if (!failure_.ok()) waiting_.clear();

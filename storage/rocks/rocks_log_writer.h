@@ -50,6 +50,8 @@ class LogWriter {
   uint64_t written_turn() const { return written_turn_.load(); }
   bool failed() const { return failed_; }
   Status failure() const;
+  // Of what waits.
+  size_t waiting_bytes() const;
 
   // While one lives, batches are written on the writer's thread.
   class Aside {

@@ -64,6 +64,16 @@ Status open_database(const rocksdb::Options& options, const std::string& path, O
   return from_rocks(status, "cannot open " + path);
 }
 
+void add_memory(rocksdb::DB* database, StoreMemory* memory) {
+  const auto property = [database](const std::string& name) {
+    uint64_t bytes = 0;
+    return database != nullptr && database->GetIntProperty(name, &bytes) ? bytes : 0;
+  };
+  memory->memtables += property(rocksdb::DB::Properties::kSizeAllMemTables);
+  memory->block_cache += property(rocksdb::DB::Properties::kBlockCacheUsage);
+  memory->table_readers += property(rocksdb::DB::Properties::kEstimateTableReadersMem);
+}
+
 rocksdb::Options log_database_options(const RocksOptions& options) {
   rocksdb::Options set = common_options(options);
   const uint64_t wal_bytes = std::max(options.wal_bytes_max, kWalBytesMin);

@@ -54,6 +54,7 @@ class RocksState {
   uint64_t records_estimate() const { return property("rocksdb.estimate-num-keys"); }
   // Adds what RocksDB does here by itself.
   void add_metrics(StoreMetrics* metrics) const;
+  void add_memory(StoreMemory* memory) const { storage::add_memory(database_.get(), memory); }
 
   // The next functions run on the worker thread. finish_write_back() or abandon_write_back() drops
   // a write-back that has met a failure.

@@ -75,6 +75,7 @@ class RocksStore : public Store {
     return data_.state().take_expired_headers(max);
   }
   StoreMetrics metrics() const override;
+  StoreMemory memory() const override { return data_.memory(); }
 
  private:
   Status sync_log();

@@ -148,6 +148,14 @@ struct StoreMetrics {
   uint64_t disk_free_bytes = 0;  // that this process may use
 };
 
+// Bytes of memory that the store holds beside the working set, about.
+struct StoreMemory {
+  uint64_t memtables = 0;      // turns that can be read though the log is open, and room for more
+  uint64_t log_queue = 0;      // turns that wait until the log's file takes them
+  uint64_t block_cache = 0;    // blocks of tables that were read
+  uint64_t table_readers = 0;  // filters and indexes of tables that are open
+};
+
 class Store : public TurnLog, public BookmarkedLog {
  public:
   // Called from any thread when a sync, a write-back or a checkpoint has ended, or an append that
@@ -211,6 +219,7 @@ class Store : public TurnLog, public BookmarkedLog {
   virtual std::vector<std::string> take_expired_headers(size_t max) = 0;
 
   virtual StoreMetrics metrics() const = 0;
+  virtual StoreMemory memory() const { return {}; }
 
  protected:
   void notify() const {

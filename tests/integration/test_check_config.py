@@ -64,7 +64,7 @@ class CheckConfig(harness.ServerTest):
 
     def test_a_start_says_what_memory_it_took(self):
         log = self.memory_server().log()
-        self.assertRegex(log, r"maxmemory \d+, half of what block-cache-size, wal-bytes-max and the program leave: the process may have \d+ bytes \(")
+        self.assertRegex(log, r"maxmemory \d+, half of what the store and the program leave: the process may have \d+ bytes \(")
         self.assertRegex(self.memory_server(maxmemory="500000gb", port=harness.free_port()).log(),
                          r"maxmemory is \d+ bytes, more than the \d+ that this process may have")
 

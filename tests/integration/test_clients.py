@@ -162,6 +162,34 @@ class Govern(harness.ServerTest):
         self.assertGreater(int(fields["used_memory_rss"]), 1 << 20)
         self.assertGreater(float(fields["used_cpu_user"]) + float(fields["used_cpu_sys"]), 0)
 
+    def test_info_names_the_parts_of_memory(self):
+        parts = ("used_memory", "mem_clients_normal", "mem_tracking_table", "used_memory_vm_total",
+                 "used_memory_scripts", "mem_store_memtables", "mem_store_log_queue",
+                 "mem_store_block_cache", "mem_store_table_readers", "mem_unnamed",
+                 "mem_free_resident", "mem_program")
+        server = self.server(write_back_interval_ms=10).start()
+
+        def memory():
+            lines = server.call("INFO", "memory").decode().split("\r\n")
+            return dict(line.split(":", 1) for line in lines if ":" in line)
+
+        def check():
+            fields = memory()
+            resident = int(fields["used_memory_rss"])
+            total = sum(int(fields[part]) for part in parts)
+            self.assertLessEqual(total, resident)
+            self.assertGreater(total, resident * 9 // 10)
+            return fields
+
+        before = check()
+        with server.connect() as client:
+            client.call("EVAL", "for i = 1, 20000 do redis.call('SET', 'key:' .. i, 'value') end", 0)
+        harness.wait_until(lambda: int(memory()["mem_store_table_readers"])
+                           > int(before["mem_store_table_readers"]) + 20000,
+                           "files of the state have been opened")
+        after = check()
+        self.assertGreater(int(after["used_memory"]), int(before["used_memory"]) + 20000 * 54)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -35,5 +35,43 @@ TEST(RocksMetrics, TellOfCompactionsAndOfTheDisk) {
   EXPECT_EQ(after.write_stalls, 0u);
 }
 
+// Each part of its memory grows by what it names.
+TEST(RocksMetrics, TellOfMemory) {
+  TemporaryDirectory directory;
+  StoreDriver store(make_rocks_store({.directory = directory / "data"}));
+  ASSERT_STATUS_OK(store.open());
+  const StoreMemory before = store->memory();
+  EXPECT_EQ(before.log_queue, 0u);
+  constexpr size_t kBodyBytes = 100'000;
+  constexpr size_t kKeys = 10'000;
+  ASSERT_STATUS_OK(store.append(1, 20, std::string(kBodyBytes, 't')));
+  const StoreMemory logged = store->memory();
+  EXPECT_GT(logged.memtables, before.memtables + 20 * kBodyBytes);
+  EXPECT_EQ(logged.table_readers, before.table_readers);
+
+  StoreDriver::Changes changes;
+  for (size_t i = 0; i < kKeys; ++i)
+    changes.emplace_back(stored_key(std::to_string(i)), stored_value("value"));
+  ASSERT_STATUS_OK(store.write_back(std::move(changes), 20));
+  const StoreMemory written = store->memory();
+  EXPECT_GT(written.table_readers, logged.table_readers + kKeys);  // ten bits of filter for a key
+  EXPECT_LT(written.table_readers, logged.table_readers + 10 * kKeys);
+  const auto cursor = store->cursor();
+  cursor->seek("");
+  while (cursor->valid()) cursor->next();
+  EXPECT_GT(store->memory().block_cache, written.block_cache + kKeys);
+}
+
+TEST(RocksMetrics, TurnsThatAreForgottenTakeNoMemory) {
+  TemporaryDirectory directory;
+  StoreDriver store(make_rocks_store({.directory = directory / "data"}));
+  ASSERT_STATUS_OK(store.open());
+  ASSERT_STATUS_OK(store->forget_turns());
+  const uint64_t before = store->memory().memtables;
+  constexpr size_t kBodyBytes = 100'000;
+  ASSERT_STATUS_OK(store.append(1, 20, std::string(kBodyBytes, 't')));
+  EXPECT_LT(store->memory().memtables, before + kBodyBytes);
+}
+
 }  // namespace
 }  // namespace weir::storage

@@ -76,6 +76,34 @@ void write_used_memory(int64_t resident, Server& server, MetricWriter& out) {
             memory_limit().bytes);
 }
 
+// Writes the parts of the resident size that Redis has no names for, so that all parts are its
+// whole: `named` bytes of the heap have a line of their own before these.
+void write_memory_parts(const ProcessMemory& memory, const storage::StoreMemory& store,
+                        int64_t named, MetricWriter& out) {
+  out.gauge({"mem_store_memtables", "Bytes of turns of the log that RocksDB keeps.", kByteMetric},
+            store.memtables);
+  out.gauge({"mem_store_log_queue", "Bytes of turns that wait for the log's file.", kByteMetric},
+            store.log_queue);
+  out.gauge({"mem_store_block_cache", "Bytes of blocks of files that RocksDB keeps.", kByteMetric},
+            store.block_cache);
+  out.gauge({"mem_store_table_readers", "Bytes of filters and indexes of RocksDB's open files.",
+             kByteMetric},
+            store.table_readers);
+  named += static_cast<int64_t>(store.memtables + store.log_queue + store.block_cache +
+                                store.table_readers);
+  const int64_t not_of_files = memory.resident - memory.files;
+  const int64_t unnamed = std::min(memory.heap_allocated, not_of_files) - named;
+  out.gauge({"mem_unnamed", "Bytes that the allocator has handed out for what has no line here.",
+             kByteMetric},
+            std::max<int64_t>(unnamed, 0));
+  out.gauge({"mem_free_resident", "Resident bytes that the allocator holds free, and stacks.",
+             kByteMetric},
+            std::max<int64_t>(not_of_files - std::max(memory.heap_allocated, named), 0));
+  out.gauge(
+      {"mem_program", "Resident bytes of the program's file and its libraries'.", kByteMetric},
+      memory.files);
+}
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) +
          static_cast<double>(time.tv_usec) / static_cast<double>(kUsPerS);
@@ -140,11 +168,17 @@ void write_memory_section(Server& server, MetricWriter& out) {
   write_allocator(memory, out);
   out.absent({"mem_not_counted_for_evict", "mem_replication_backlog",
               "mem_total_replication_buffers", "mem_cluster_links", "mem_clients_slaves"});
-  out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kByteMetric},
-            server.sessions().bytes());
+  const size_t clients = server.sessions().bytes();
+  const size_t tracked = server.messages().tracking().bytes();
+  const size_t scripts =
+      script::memory_bytes(server.scripting().scripts, server.scripting().functions);
+  out.gauge({"mem_clients_normal", "Bytes of clients and their buffers.", kByteMetric}, clients);
   out.gauge({"mem_tracking_table", "Bytes of the names of keys that tracking clients have read.",
              kByteMetric},
-            server.messages().tracking().bytes());
+            tracked);
+  const storage::StoreInUse& store = server.keys().store_in_use();
+  write_memory_parts(memory, store.is_open() ? store->memory() : storage::StoreMemory{},
+                     used + static_cast<int64_t>(clients + tracked + scripts), out);
   out.absent({"mem_aof_buffer"});
   out.text({"mem_allocator", "The allocator."}, "libc");
   out.absent({"active_defrag_running", "lazyfree_pending_objects"});

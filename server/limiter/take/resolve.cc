@@ -164,9 +164,14 @@ Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
 
 Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
                                       const LimiterRequest& request) {
+  return resolve(call, key, request, limits_of(call, key, request));
+}
+
+Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
+                                      const LimiterRequest& request,
+                                      const Result<NamedLimits, std::string>& limits) {
   auto limiter = Limiter::read(call, key);
   if (!limiter) return limiter;
-  const auto limits = limits_of(call, key, request);
   if (!limits) return reply_error(call, limits.error());
   if (const auto named = limiter->name(*limits); !named) return reply_error(call, named.error());
   if (const auto room = check_room_for_hold(call, *limiter, request); !room) {

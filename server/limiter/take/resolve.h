@@ -20,5 +20,9 @@ Result<NamedLimits, std::string> limits_of(Call& call, std::string_view key,
 // Reads the key and names the request's limits in it.
 Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
                                       const LimiterRequest& request);
+// The same with what limits_of() has answered for the request.
+Result<Limiter, ErrorReplied> resolve(Call& call, std::string_view key,
+                                      const LimiterRequest& request,
+                                      const Result<NamedLimits, std::string>& limits);
 
 }  // namespace weir::server

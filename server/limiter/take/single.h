@@ -24,8 +24,10 @@ namespace weir::server {
 // Of one limit that the request has written itself. REQUIRES: cost >= 0.
 std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
                                                const algorithms::Limit& limit, int64_t cost);
-// Of a few limits, by policy too. REQUIRES: the request has no UPTO, FORCE, SHADOW and HOLD.
-std::optional<Answer> take_few(Call& call, std::string_view key, const LimiterRequest& request);
+// Of a few limits, by policy too. REQUIRES: the request has no UPTO, FORCE, SHADOW and HOLD;
+// `named` is what limits_of() answers for it (resolve.h).
+std::optional<Answer> take_few(Call& call, std::string_view key, const NamedLimits& named,
+                               const LimiterRequest& request);
 // Of a few limits of each of several keys: of all, or of none. REQUIRES: the same; there are as
 // many costs as limits, or one, or KEYCOSTS with one for each key; no two keys are the same.
 std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::string_view> keys,

@@ -41,11 +41,8 @@ Answer peek_or_queue(Call& call, Limiter& limiter, const LimiterRequest& request
   return peek(call, limiter, request);
 }
 
-}  // namespace
-
-Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
-                                      const LimiterRequest& request) {
-  auto limiter = resolve(call, key, request);
+Result<Answer, ErrorReplied> take_resolved(Call& call, Result<Limiter, ErrorReplied> limiter,
+                                           const LimiterRequest& request) {
   if (!limiter) return limiter.error();
   if (const auto denied = denied_by_queue(call, *limiter, request)) {
     count_denial(call, *limiter, denied->answer, denied->answer.shadow);
@@ -56,14 +53,31 @@ Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
   return decision.answer;
 }
 
+// The limits are looked up once, whichever way is gone.
+void take_few_or_any(Call& call, std::string_view key, const LimiterRequest& request) {
+  const auto limits = limits_of(call, key, request);
+  if (limits) {
+    if (const auto answer = take_few(call, key, *limits, request))
+      return answer_request(call, {key, request, *answer});
+  }
+  const auto answer = take_resolved(call, resolve(call, key, request, limits), request);
+  if (answer) answer_request(call, {key, request, *answer});
+}
+
+}  // namespace
+
+Result<Answer, ErrorReplied> take_any(Call& call, std::string_view key,
+                                      const LimiterRequest& request) {
+  return take_resolved(call, resolve(call, key, request), request);
+}
+
 void take(Call& call, std::string_view key, const LimiterRequest& request) {
   if (recalled(call, key, request.id)) return;
   if (is_plain(request) && call.limiters.limiting == Limiting::kOn) {
     if (const auto verdict = take_single(call, key, request.limits[0], request.costs[0]))
       return reply_verdict(call, *verdict);
   } else if (request.only_takes()) {
-    if (const auto answer = take_few(call, key, request))
-      return answer_request(call, {key, request, *answer});
+    return take_few_or_any(call, key, request);
   }
   const auto answer = take_any(call, key, request);
   if (answer) answer_request(call, {key, request, *answer});

@@ -18,6 +18,12 @@ size_t library_bytes(Functions& functions) {
 
 }  // namespace
 
+size_t memory_bytes(const Scripts& scripts, Functions& functions) {
+  const ScriptMetrics metrics = scripts.metrics();
+  return metrics.engine_bytes + metrics.body_bytes + functions.engine_bytes() +
+         library_bytes(functions);
+}
+
 void write_metrics(const Scripts& scripts, Functions& functions, MetricWriter& out) {
   const ScriptMetrics metrics = scripts.metrics();
   const size_t functions_vm_bytes = functions.engine_bytes();

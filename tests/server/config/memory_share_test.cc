@@ -9,15 +9,23 @@ constexpr int64_t kMb = 1 << 20;
 
 TEST(MemoryShare, IsHalfOfWhatOtherPartsLeave) {
   const Config config;
-  EXPECT_EQ(maxmemory_bytes(config, 8192 * kMb), (8192 - 192) / 2 * kMb);
-  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 54 * kMb);
+  EXPECT_EQ(maxmemory_bytes(config, 8192 * kMb), (8192 - 128) / 2 * kMb);
+  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 86 * kMb);
 }
 
 TEST(MemoryShare, FollowsTheOptionsOfThoseParts) {
   Config config;
   config.block_cache_size = 8 * kMb;
+  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 114 * kMb);
+}
+
+// A server alone keeps no records of its log in memory.
+TEST(MemoryShare, LeavesRoomForTheLogInAShard) {
+  Config config;
+  config.log = "postgresql://host/database";
+  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 54 * kMb);
   config.wal_bytes_max = 8 * kMb;
-  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 110 * kMb);
+  EXPECT_EQ(maxmemory_bytes(config, 300 * kMb), 82 * kMb);
 }
 
 TEST(MemoryShare, IsSomethingInASmallMemory) {

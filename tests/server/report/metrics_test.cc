@@ -39,8 +39,9 @@ constexpr std::pair<std::string_view, std::string_view> kInfoNames[] = {
      "allocator_resident allocator_frag_ratio allocator_frag_bytes allocator_rss_ratio "
      "allocator_rss_bytes rss_overhead_ratio rss_overhead_bytes mem_not_counted_for_evict "
      "mem_replication_backlog mem_total_replication_buffers mem_cluster_links mem_clients_slaves "
-     "mem_clients_normal mem_tracking_table mem_aof_buffer mem_allocator active_defrag_running "
-     "lazyfree_pending_objects"},
+     "mem_clients_normal mem_tracking_table mem_store_memtables mem_store_log_queue "
+     "mem_store_block_cache mem_store_table_readers mem_unnamed mem_free_resident mem_program "
+     "mem_aof_buffer mem_allocator active_defrag_running lazyfree_pending_objects"},
     {"Persistence",
      "loading async_loading current_cow_peak current_cow_size current_cow_size_age "
      "current_fork_perc current_save_keys_processed current_save_keys_total "
@@ -114,6 +115,16 @@ class ServerMetrics : public ::testing::Test {
     return text.substr(text.find("\r\n") + 2);
   }
 
+  std::map<std::string, std::string> memory() {
+    std::map<std::string, std::string> metrics;
+    std::istringstream lines(info("memory"));
+    for (std::string line; std::getline(lines, line);) {
+      if (const size_t end = line.find(':'); end != std::string::npos)
+        metrics[line.substr(0, end)] = line.substr(end + 1);
+    }
+    return metrics;
+  }
+
   FakeServer server_;
   std::unique_ptr<FakeClient> client_ = server_.connect();
 };
@@ -133,12 +144,7 @@ TEST_F(ServerMetrics, InfoNamesTheSameAsEver) {
 
 // As with Redis, parts and wholes of memory agree, whoever tells them.
 TEST_F(ServerMetrics, OfMemoryAddUp) {
-  std::map<std::string, std::string> metrics;
-  std::istringstream lines(info("memory"));
-  for (std::string line; std::getline(lines, line);) {
-    if (const size_t end = line.find(':'); end != std::string::npos)
-      metrics[line.substr(0, end)] = line.substr(end + 1);
-  }
+  const std::map<std::string, std::string> metrics = memory();
   const auto number = [&](const std::string& name) { return std::stoll(metrics.at(name)); };
   EXPECT_GT(number("used_memory_overhead"), 0);
   EXPECT_EQ(number("used_memory"), number("used_memory_overhead") + number("used_memory_dataset"));
@@ -154,6 +160,44 @@ TEST_F(ServerMetrics, OfMemoryAddUp) {
       client_->call({"MEMORY", "STATS"})
           .find(bulk("overhead.total") + ":" + std::to_string(number("used_memory_overhead"))),
       std::string::npos);
+}
+
+// The lines of which the resident size consists.
+constexpr std::string_view kMemoryParts[] = {
+    "used_memory",          "mem_clients_normal",    "mem_tracking_table",
+    "used_memory_vm_total", "used_memory_scripts",   "mem_store_memtables",
+    "mem_store_log_queue",  "mem_store_block_cache", "mem_store_table_readers",
+    "mem_unnamed",          "mem_free_resident",     "mem_program"};
+
+TEST_F(ServerMetrics, PartsOfMemoryAreNoMoreThanTheProcessHas) {
+  const std::map<std::string, std::string> metrics = memory();
+  int64_t sum = 0;
+  for (const std::string_view part : kMemoryParts) {
+    const int64_t bytes = std::stoll(metrics.at(std::string(part)));
+    EXPECT_GE(bytes, 0) << part;
+    sum += bytes;
+  }
+  const int64_t resident = std::stoll(metrics.at("used_memory_rss"));
+  EXPECT_LE(sum, resident);
+  EXPECT_GT(sum, resident * 9 / 10);
+  EXPECT_GT(std::stoll(metrics.at("mem_program")), kMb);
+}
+
+TEST_F(ServerMetrics, PartsOfMemoryGrowByWhatTheyName) {
+  std::map<std::string, std::string> before = memory();
+  const auto growth = [&](const std::string& part) {
+    return std::stoll(memory().at(part)) - std::stoll(before.at(part));
+  };
+  const std::string large(1 << 20, 'x');
+  client_->call({"SET", "large", large});
+  EXPECT_GE(growth("used_memory"), kMb);
+  client_->call({"EVAL", "x = nil; return '" + large + "'", "0"});
+  EXPECT_GE(growth("used_memory_scripts"), kMb);
+  EXPECT_GE(growth("used_memory_vm_total"), kMb);
+  const auto queuing = server_.connect();
+  queuing->call({"MULTI"});
+  queuing->call({"SET", "large", large});
+  EXPECT_GE(growth("mem_clients_normal"), kMb);
 }
 
 TEST_F(ServerMetrics, InfoShowsRowsOfCommandsErrorsAndDatabases) {
