@@ -94,6 +94,14 @@ ShownMember shown(const KnownMember& known) {
   return member;
 }
 
+// The last primary that was known of this shard; null: none ever was. A process begins with the one
+// of the file CLUSTER.
+const KnownMember* last_primary(const std::vector<KnownShard>& known) {
+  for (const KnownShard& shard : known)
+    if (shard.is_own) return shard.primary();
+  return nullptr;
+}
+
 }  // namespace
 
 std::vector<ShownShard> other_shards(const std::vector<KnownShard>& known,
@@ -126,15 +134,18 @@ ShownShard shown_shard(const Membership& membership, const Config& config) {
     shard.members.push_back(shown(seen, view));
     if (seen.is_self) own_port = seen.port;
   }
-  const std::string primary = primary_of(view, members);
+  const std::vector<KnownShard> known = membership.known_shards();
+  std::string primary = primary_of(view, members);
+  const KnownMember* const last = primary.empty() ? last_primary(known) : nullptr;
+  if (last != nullptr) primary = last->told.node;
   const auto is_it = [&](const ShownMember& member) { return member.id == primary; };
   if (!primary.empty() && std::none_of(shard.members.begin(), shard.members.end(), is_it))
-    shard.members.push_back(primary_of_log(view));
+    shard.members.push_back(last != nullptr ? shown(*last) : primary_of_log(view));
   for (ShownMember& member : shard.members) {
     member.is_primary = is_it(member);
     if (member.is_self || member.port == own_port) member.tls_port = second_port(config);
   }
-  add_told(membership.known_shards(), &shard);
+  add_told(known, &shard);
   return shard;
 }
 

@@ -162,6 +162,28 @@ TEST_F(ShownShardTest, WhoDoesNotFollowTheLogGoesByWhatTheOthersSay) {
   EXPECT_EQ(primary(), "");
 }
 
+TEST_F(ShownShardTest, UntilTheLogNamesAPrimaryItIsTheLastThatWasKnown) {
+  membership_.seen = {membership_.seen[0]};
+  is("joining", "");
+  KnownShard own{.name = "main", .is_own = true};
+  own.members = {known_as("x", KnownShard::kNeverHeard)};
+  own.members[0].told.is_primary = true;
+  KnownShard other{.name = "other", .members = {known_as("z", 0)}};
+  other.members[0].told.is_primary = true;
+  membership_.known = {other, own};
+  ShownShard shard = shown();
+  ASSERT_EQ(shard.members.size(), 2u);
+  EXPECT_EQ(shard.primary()->id + " " + shard.primary()->host, "x host-x");
+  EXPECT_EQ(shard.primary()->tls_port, 7002);
+  EXPECT_FALSE(shard.primary()->is_heard);
+  membership_.seen.push_back(seen_as("x", "following"));
+  shard = shown();
+  ASSERT_EQ(shard.members.size(), 2u) << "it is known from the registry as well";
+  EXPECT_EQ(shard.primary()->id, "x");
+  is("following", "me");
+  EXPECT_EQ(primary(), "me");
+}
+
 TEST_F(ShownShardTest, ThePrimaryIsShownBeforeTheOthersHaveHeardOfIt) {
   is("following", "new");
   const ShownShard shard = shown();
