@@ -46,8 +46,8 @@ class ClusterCaller(Caller):
                 if len(self.way) > LED_MAX:
                     self.note_way(key)
                     raise
-                self.way.append(led_to[1])
                 self.turn_to(led_to[1], refused)
+                self.way.append(self.host)
             else:
                 self.note_way(key)
                 return value
@@ -61,6 +61,9 @@ class ClusterCaller(Caller):
     def turn_to(self, host, refused):
         """Where it is led; who is not there has done nothing."""
         self.client.close()
+        self.client = None
+        if host == self.avoids:
+            raise refused
         self.host = host
         if not self.connect():
             raise refused

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 
 from faults import fault, long_or_short
 from members import Away, Refused
@@ -64,6 +65,7 @@ def old_maps(world):
     kept = {member: member.data() + "/CLUSTER.before" for member in world.members}
     for member, path in kept.items():
         shutil.copy(member.data() + "/CLUSTER", path)
+        shutil.copy(path, f"{world.folder}/{member.name}-CLUSTER-{time.monotonic_ns()}.log")  # kept with the others
     for shard in world.shuffled():
         primary = shard.primary(2)
         others = [member for member in shard.members if member is not primary]
