@@ -44,6 +44,8 @@ struct ShownShard {
   int64_t epoch = 0;                   // grows whenever its slots change
   std::vector<SlotRange> ranges = {};  // in order
   std::vector<ShownMember> members = {};
+  // Nobody names its primary: it is the last one that was known, of an earlier process as a rule.
+  bool is_remembered = false;
 
   // Null: none is known.
   const ShownMember* primary() const;

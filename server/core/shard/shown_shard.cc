@@ -138,6 +138,7 @@ ShownShard shown_shard(const Membership& membership, const Config& config) {
   std::string primary = primary_of(view, members);
   const KnownMember* const last = primary.empty() ? last_primary(known) : nullptr;
   if (last != nullptr) primary = last->told.node;
+  shard.is_remembered = last != nullptr;
   const auto is_it = [&](const ShownMember& member) { return member.id == primary; };
   if (!primary.empty() && std::none_of(shard.members.begin(), shard.members.end(), is_it))
     shard.members.push_back(last != nullptr ? shown(*last) : primary_of_log(view));

@@ -246,6 +246,25 @@ TEST_F(ShownShardTest, WhoTakesOverLeadsNobodyToThePrimaryBefore) {
   EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "it was the last";
 }
 
+// All members of a shard have begun anew, and each remembers another one.
+TEST_F(ShownShardTest, NobodyIsLedToAPrimaryThatIsRememberedOnly) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  KnownShard own{.name = "main", .is_own = true};
+  own.members = {known_as("x", KnownShard::kNeverHeard)};
+  own.members[0].told.is_primary = true;
+  membership_.known = {own};
+  membership_.seen[1].state = "following";
+  is("following", "");
+  Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+  ASSERT_TRUE(cluster.open().ok());
+  EXPECT_EQ(cluster.moved_error(7, false), "CLUSTERDOWN Hash slot not served");
+  EXPECT_EQ(cluster.map().rows().size(), 1u) << "its slots are shown";
+  is("following", "x");
+  cluster.look_at_members();
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379");
+}
+
 // Its directory was lost, so it has another name, and the log knows the one before.
 TEST_F(ShownShardTest, NobodyIsLedToTheAddressThatHeAsks) {
   FakeServer server;
