@@ -45,6 +45,8 @@ struct ShownShard {
   std::vector<SlotRange> ranges = {};  // in order
   std::vector<ShownMember> members = {};
   int64_t silent_ms = 0;  // since a primary that serves was heard of
+  // Nobody names its primary: it is the last one that was known, of an earlier process as a rule.
+  bool is_remembered = false;
 
   // Null: none is known.
   const ShownMember* primary() const;

@@ -9,8 +9,6 @@
 namespace weir::server {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
 ErrorReplied refuse_expire_time(Call& call) {
   return reply_error(call, expire_time_error(call.command));
 }
@@ -22,8 +20,11 @@ Result<int64_t, ErrorReplied> instant_of(Call& call, const ExpireArgument& argum
   if (argument.in_seconds && __builtin_mul_overflow(at_ms, kMsPerS, &at_ms))
     return refuse_expire_time(call);
   const int64_t base_ms = argument.absolute ? call.lead_ms() : call.now_ms();
-  if (at_ms > kMax - base_ms) return refuse_expire_time(call);
-  return at_ms + base_ms;
+  int64_t instant_ms = 0;
+  if (!__builtin_add_overflow(at_ms, base_ms, &instant_ms)) return instant_ms;
+  // The lead is negative where a shard's instants are behind this machine's clock.
+  if (at_ms > 0) return refuse_expire_time(call);
+  return std::numeric_limits<int64_t>::min();
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ Result<int64_t, ErrorReplied> restore_expiry(Call& call, bool absolute) {
   if (*ttl_ms < 0) return reply_error(call, "ERR Invalid TTL value, must be >= 0");
   if (*ttl_ms == 0) return *ttl_ms;
   const int64_t base_ms = absolute ? call.lead_ms() : call.now_ms();
-  return *ttl_ms > kMax - base_ms ? kMax : *ttl_ms + base_ms;
+  int64_t instant_ms = 0;
+  return __builtin_add_overflow(*ttl_ms, base_ms, &instant_ms) ? kMax : instant_ms;
 }
 
 void restore_key(Call& call) {

@@ -1,5 +1,6 @@
 // When keys end: EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT, TTL, PTTL, EXPIRETIME, PEXPIRETIME, PERSIST.
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/result.h"
@@ -78,7 +79,10 @@ void reply_end(Call& call, int64_t base_ms, bool in_seconds) {
   const storage::Ref ref = read_key(call, call.args[1]);
   if (!ref.exists()) return call.reply.integer(kNoSuchKey);
   if (ref.expire_at_ms() == 0) return call.reply.integer(kNoExpiry);
-  const int64_t ms = std::max<int64_t>(ref.expire_at_ms() - base_ms, 0);
+  int64_t ms = 0;
+  if (__builtin_sub_overflow(ref.expire_at_ms(), base_ms, &ms))  // the lead may be negative
+    ms = std::numeric_limits<int64_t>::max();
+  ms = std::max<int64_t>(ms, 0);
   call.reply.integer(in_seconds ? rounded_seconds(ms) : ms);
 }
 

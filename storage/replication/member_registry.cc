@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "storage/format/codec.h"
 #include "storage/replication/plain.h"
@@ -88,11 +90,18 @@ std::optional<MemberFacts> decode_facts(std::string_view bytes) {
 
 RegistryView::RegistryView(const std::vector<RegistryEntry>& entries, bool was_read)
     : was_read_(was_read) {
+  std::map<std::string_view, size_t> place_of;  // by name
   for (const RegistryEntry& entry : entries) {
     if (entry.age_ns >= kForgottenAfterNs) continue;
     auto facts = decode_facts(entry.bytes);
-    if (facts && facts->author.node == entry.name)
-      members_.push_back({.facts = *std::move(facts), .age_ns = entry.age_ns});
+    if (!facts || facts->author.node != entry.name) continue;
+    const auto [place, is_new] = place_of.try_emplace(entry.name, members_.size());
+    Seen seen{.facts = *std::move(facts), .age_ns = entry.age_ns};
+    if (is_new) {
+      members_.push_back(std::move(seen));
+    } else if (seen.age_ns < members_[place->second].age_ns) {
+      members_[place->second] = std::move(seen);
+    }
   }
   if (members_.size() <= MemberRegistry::kEntriesMax) return;
   std::stable_sort(members_.begin(), members_.end(),

@@ -57,7 +57,9 @@ class RegistryView {
   };
 
   // What cannot be decoded, or is about another member than the one it is named for, is as good as
-  // not there. Unless the registry `was_read`, there may be members that need anything.
+  // not there. Of several entries of a name the youngest counts: an engine that is read while a
+  // member writes may list it twice. Unless the registry `was_read`, there may be members that need
+  // anything.
   explicit RegistryView(const std::vector<RegistryEntry>& entries, bool was_read = true);
 
   // All but those that are forgotten.

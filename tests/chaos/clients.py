@@ -24,7 +24,7 @@ BALLAST_SHARE = 0.01  # of what counts up
 # The kinds of requests, and of their keys: limits, limits asked with an ID, counters.
 KINDS = {"take": "l", "peek": "l", "once": "i", "incr": "c", "get": "c"}
 # Errors that say that nothing was done.
-REFUSALS = ("READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING", "MISCONF", "TRYAGAIN")
+REFUSALS = ("READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING", "MISCONF", "TRYAGAIN", "MOVED")
 
 
 def count_of_limit(reply):
@@ -38,15 +38,16 @@ def read_count(ask, key):
     return int(ask("GET", key) or 0)
 
 
-def all_keys():
-    return [f"{kind}{number}" for kind in "lic" for number in range(KEYS)]
+def all_keys(tag=""):
+    return [f"{kind}{number}{tag}" for kind in "lic" for number in range(KEYS)]
 
 
 class Caller(threading.Thread):
-    def __init__(self, hosts, path, number, pace_s, seed):
+    def __init__(self, hosts, path, number, pace_s, seed, tag=""):
         super().__init__(daemon=True)
         self.path = path
         self.number = number
+        self.tag = tag  # of all its keys: a shard's, as {b}
         self.again = None  # the request whose outcome is not known, and until when it is asked for
         self.journal = journal.Writer(path)
         self.hosts = itertools.cycle(hosts[number % len(hosts):] + hosts[:number % len(hosts)])
@@ -85,7 +86,7 @@ class Caller(threading.Thread):
             return self.go_on(refused=True)
         except OSError:
             return self.go_on()
-        self.journal.reply(value)
+        self.journal.reply(value, self.host)
         self.acknowledged += 1
         self.again = None
 
@@ -94,7 +95,7 @@ class Caller(threading.Thread):
         if self.again and time.monotonic() < self.again[1]:
             return self.again[0]
         kind = self.rng.choice(self.kinds)
-        key = KINDS[kind] + str(self.rng.randrange(KEYS))
+        key = f"{KINDS[kind]}{self.rng.randrange(KEYS)}{self.tag}"
         self.journal.send(kind, key)
         request = kind, key, f"{self.number}-{self.journal.number}"
         self.again = (request, time.monotonic() + KEEPS_ASKING_S) if kind == "once" else None
@@ -113,7 +114,7 @@ class Caller(threading.Thread):
     def count_with_ballast(self, key):
         self.client.call("MULTI")
         self.client.call("INCR", key)
-        self.client.call("SET", f"ballast{self.number}", self.rng.randbytes(BALLAST_BYTES))
+        self.client.call("SET", f"ballast{self.number}{self.tag}", self.rng.randbytes(BALLAST_BYTES))
         replies = self.client.ask("EXEC")
         if isinstance(replies, Refused):
             raise replies
@@ -155,12 +156,18 @@ class Reader(Caller):
             super().go_on()
 
 
+def callers_of_one(hosts, folder, count, pace_s, seed):
+    """Of a shard that is alone."""
+    return Callers([Caller(hosts, f"{folder}/client-{number}.journal", number, pace_s * count, seed * 100 + number)
+                    for number in range(count)],
+                   [Reader([host], f"{folder}/reader-{number}.journal", number, READER_PACE_S, seed * 100 + 50 + number)
+                    for number, host in enumerate(hosts)])
+
+
 class Callers:
-    def __init__(self, hosts, folder, count, pace_s, seed):
-        self.callers = [Caller(hosts, f"{folder}/client-{number}.journal", number, pace_s * count, seed * 100 + number)
-                            for number in range(count)]
-        self.all = self.callers + [Reader([host], f"{folder}/reader-{number}.journal", number, READER_PACE_S,
-                                          seed * 100 + 50 + number) for number, host in enumerate(hosts)]
+    def __init__(self, callers, readers):
+        self.callers = callers
+        self.all = callers + readers
 
     def start(self):
         for caller in self.all:

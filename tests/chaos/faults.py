@@ -16,12 +16,17 @@ class Fault:
     name: str
     run: typing.Callable
     weight: int
-    needs: str = ""        # "postgres", "nats", "engine" (either of them), or "faketime"
+    needs: str = ""        # "postgres", "nats", "engine" (either of them), "faketime", or "shards": words of them
     is_lossy: bool = False  # what was acknowledged may be lost: only where it is asked for by name
     rewinds: bool = False   # what members have read, and nobody was told of, may vanish from the log
+    cuts: bool = False      # members cannot hear of one another meanwhile
+
+    def words(self):
+        return set(self.needs.split())
 
 
 FAULTS = {}
+ENGINES_OF = {"mixed": ["postgres", "nats"]}
 
 
 def fault(name, weight, **more):
@@ -61,7 +66,7 @@ def kill_all(world):
         yield world.rng.uniform(0, 0.5)
 
 
-@fault("stop", 4)
+@fault("stop", 4, cuts=True)
 def stop(world):
     """SIGSTOP for a tenth of a second to ten seconds: it wakes and does not know."""
     member = victim(world)
@@ -70,7 +75,7 @@ def stop(world):
     member.go_on()
 
 
-@fault("link-down", 3)
+@fault("link-down", 3, cuts=True)
 def link_down(world):
     """Nobody reaches the member, and it reaches nobody."""
     member = victim(world)
@@ -104,7 +109,7 @@ def one_way(world, way, hosts):
     member.machine.pass_all()
 
 
-@fault("slow-link", 2)
+@fault("slow-link", 2, cuts=True)
 def slow_link(world):
     """50 ms more each way, and every twentieth packet lost."""
     member = victim(world)
@@ -188,15 +193,16 @@ def quiet_primary(world):
 
 def available(args):
     """Names of those that this machine and this log can have, but the lossy ones."""
-    here = {"": True, "engine": args.engine != "file", "faketime": os.path.exists(FAKETIME), args.engine: True}
-    return [name for name, each in FAULTS.items() if here.get(each.needs) and not each.is_lossy]
+    here = {*ENGINES_OF.get(args.engine, [args.engine]), *(["engine"] if args.engine != "file" else []),
+            *(["faketime"] if os.path.exists(FAKETIME) else []), *(["shards"] if args.shards > 1 else [])}
+    return [name for name, each in FAULTS.items() if each.words() <= here and not each.is_lossy]
 
 
 def left_out(args):
     """Names of those that this machine cannot have."""
     return [name for name, each in FAULTS.items()
-            if each.needs in ("", "faketime") and not each.is_lossy and name not in available(args)]
+            if each.words() <= {"faketime"} and not each.is_lossy and name not in available(args)]
 
 
 def is_of_engine(name):
-    return FAULTS[name].needs in ("postgres", "nats")
+    return bool(FAULTS[name].words() & {"postgres", "nats"})

@@ -1,7 +1,7 @@
 """What clients note: a line before a request is sent, and one when its outcome is known.
 
     S number time_ns verb key           before sending
-    R number time_ns value              answered; the value is a count that the key has, see clients.py
+    R number time_ns value host         answered by that member; the value is a count that the key has, see clients.py
     E number time_ns text               refused: it was not carried out
     (no second line)                    unknown
 
@@ -22,6 +22,8 @@ class Entry:
     ended: int = None
     value: int = None
     refusal: str = None
+    host: str = ""      # of the member that answered
+    journal: str = ""   # the path of the one that it is in
 
     def charges(self):
         """Whether a request of its kind counts one up."""
@@ -43,8 +45,8 @@ class Writer:
         self.number += 1
         self.file.write(f"S {self.number} {time.monotonic_ns()} {verb} {key}\n")
 
-    def reply(self, value):
-        self.file.write(f"R {self.number} {time.monotonic_ns()} {value}\n")
+    def reply(self, value, host=""):
+        self.file.write(f"R {self.number} {time.monotonic_ns()} {value} {host}\n")
 
     def refused(self, text):
         self.file.write(f"E {self.number} {time.monotonic_ns()} {text}\n")
@@ -59,9 +61,10 @@ def read(paths):
             for line in file:
                 kind, number, at, *rest = line.rstrip("\n").split(" ", 4 if line[0] == "S" else 3)
                 if kind == "S":
-                    own[number] = Entry(int(at), rest[0], rest[1])
+                    own[number] = Entry(int(at), rest[0], rest[1], journal=path)
                 elif kind == "R":
-                    own[number].ended, own[number].value = int(at), int(rest[0])
+                    value, _, own[number].host = rest[0].partition(" ")
+                    own[number].ended, own[number].value = int(at), int(value)
                 else:
                     own[number].ended, own[number].refusal = int(at), rest[0]
         entries += own.values()

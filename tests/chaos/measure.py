@@ -17,6 +17,7 @@ class Step:
     began: int           # CLOCK_MONOTONIC, ns
     ended: int
     takeovers: int
+    hit: list = dataclasses.field(default_factory=list)  # names of the shards that it was done to
     silence_s: float = 0
     after_log_s: list = dataclasses.field(default_factory=list)
     elections: list = dataclasses.field(default_factory=list)  # of the engine: (seconds, and until the first grant after it)
@@ -32,7 +33,8 @@ def measure(steps, entries, log_back, elections=()):
     for step in steps:
         first = max(0, bisect.bisect_left(told, step.began) - 1)
         window = told[first:bisect.bisect_right(told, step.ended) + 1]
-        step.silence_s = max((later - one for one, later in zip(window, window[1:])), default=0) / 1e9
+        longest = max((later - one for one, later in zip(window, window[1:])), default=0) / 1e9
+        step.silence_s = max(step.silence_s, longest)
         for instant in log_back:
             at = bisect.bisect_left(told, instant)
             if step.began < instant <= step.ended and at < len(told):

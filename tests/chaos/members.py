@@ -14,6 +14,7 @@ from support.resp import Client, Refused, pairs
 PORT = 6379
 DISK_MB = 512
 START_S = 60
+END_S = 60
 CANNOT_READ = "the shared log cannot be read"
 FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
 
@@ -57,14 +58,14 @@ class Member(Program):
                 "--bind", self.host, "--port", str(PORT), "--protected-mode", "no", "--dir", self.data(),
                 "--disk-reserve", "0", *self.options]
 
-    def make_shard(self, log, tries=10):
+    def make_shard(self, log, name="main", founding=(), tries=10):
         """Tried again while the log does not answer, as an operator would."""
         try:
-            isolation.run(*self.machine.inside(), self.server, "--new-shard", log, "main", "--dir", self.data())
+            isolation.run(*self.machine.inside(), self.server, "--new-shard", log, name, *founding, "--dir", self.data())
         except RuntimeError as failure:
             if tries == 1 or "the shared log" not in str(failure):
                 raise
-            self.make_shard(log, tries - 1)
+            self.make_shard(log, name, founding, tries - 1)
 
     def start(self):
         if self.lives():
@@ -94,6 +95,15 @@ class Member(Program):
         if self.lives():
             self.process.kill()
             self.process.wait()
+            self.process = None
+        self.note_end()
+
+    def end_well(self):
+        """By SIGTERM: a primary hands over before it ends."""
+        if self.lives():
+            self.go_on()
+            self.process.terminate()
+            self.process.wait(END_S)
             self.process = None
         self.note_end()
 

@@ -1,5 +1,6 @@
 """Three NATS servers on machines of their own, with a replica of each stream on all of them."""
 
+import copy
 import http.client
 import os
 import shutil
@@ -14,7 +15,6 @@ from support.waiting import wait_until
 
 GET_SERVER = Path(__file__).resolve().parents[1] / "nats/get-server"
 PROGRAMS = disks.PROGRAMS
-STREAM, BOARD = "weir_main", "KV_weir_main"
 CLUSTER_PORT, HTTP_PORT = 6222, 8222
 DISK_MB = 320
 OPERATOR = "operator"  # of the cluster, in its system account
@@ -90,15 +90,26 @@ def find_program():
                                                     check=True).stdout.strip()
 
 
+def stream_of(shard):
+    return "weir_" + shard
+
+
 class Cluster:
     def __init__(self, machines, folder):
         program = os.environ["WEIR_NATS_SERVER"]
+        self.stream = stream_of("main")
         hosts = [machine.host for machine in machines]
         self.servers = [Server(machine, hosts, folder, program) for machine in machines]
         for server in self.servers:
             server.start()
         wait_until(self.is_ready, "NATS is ready", pause_s=0.05)
         self.ask("STREAM.DELETE.ready")
+
+    def of_shard(self, name):
+        """The same servers, with another shard's stream in view."""
+        view = copy.copy(self)
+        view.stream = stream_of(name)
+        return view
 
     def is_ready(self):
         """It can place a stream on all of its servers."""
@@ -130,7 +141,7 @@ class Cluster:
     def info(self, without=None):
         """Of the stream, by its leader; empty if nobody leads it."""
         try:
-            return self.ask("STREAM.INFO." + STREAM, without=without, timeout_s=0.3)
+            return self.ask("STREAM.INFO." + self.stream, without=without, timeout_s=0.3)
         except NoAnswer:
             return {}
 
@@ -180,8 +191,8 @@ class Cluster:
         for server in self.servers:
             if server.lives():
                 with Connection(server.host, 20) as connection:
-                    last = connection.ask("STREAM.INFO." + STREAM)["state"]["last_seq"]
-                    return list(connection.messages(STREAM, 1, last))
+                    last = connection.ask("STREAM.INFO." + self.stream)["state"]["last_seq"]
+                    return list(connection.messages(self.stream, 1, last))
         return []
 
     def count(self, kind):
@@ -204,8 +215,8 @@ class Cluster:
         """As if it had never been appended: the stream is made anew, with the first half of what it had."""
         kept = self.messages()
         config = self.info()["config"]
-        self.ask("STREAM.DELETE." + STREAM)
-        self.ask("STREAM.CREATE." + STREAM, {**config, "metadata": {}}, timeout_s=10)
+        self.ask("STREAM.DELETE." + self.stream)
+        self.ask("STREAM.CREATE." + self.stream, {**config, "metadata": {}}, timeout_s=10)
         self.await_leader()
         with Connection(self.servers[0].host, 20) as connection:
             for at, subject, headers, data in kept[:len(kept) // 2]:
@@ -215,11 +226,11 @@ class Cluster:
 
     def lose_one_in_the_middle(self):
         middle = self.info()["state"]["last_seq"] // 2
-        self.ask("STREAM.MSG.DELETE." + STREAM, {"seq": middle}, timeout_s=10)
+        self.ask("STREAM.MSG.DELETE." + self.stream, {"seq": middle}, timeout_s=10)
 
     def empty(self):
         """What --new-shard begins with."""
-        for stream in (STREAM, BOARD):
+        for stream in (self.stream, "KV_" + self.stream):
             self.ask("STREAM.DELETE." + stream, timeout_s=10)
 
 

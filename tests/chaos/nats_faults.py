@@ -11,7 +11,6 @@ import time
 import isolation
 from faults import fault, long_or_short
 from jetstream import NoAnswer
-from nats import OPERATOR, STREAM
 
 ELECTION_S = 45
 
@@ -126,7 +125,7 @@ def nats_leader_moves(world):
     """Ordered: another server leads the stream, again and again."""
     for _ in range(world.rng.randrange(1, 5)):
         try:
-            world.engine.ask("STREAM.LEADER.STEPDOWN." + STREAM)
+            world.engine.ask("STREAM.LEADER.STEPDOWN." + world.engine.stream)
         except NoAnswer:
             pass
         yield world.rng.uniform(0.05, 2)

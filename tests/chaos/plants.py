@@ -47,7 +47,7 @@ def emptied_state(world):
         member.kill()
         member.forget_all()
     world.engine.empty()
-    world.members[0].make_shard(world.log)
+    world.make_shard()
     for member in world.members:
         member.start()
     world.settle()

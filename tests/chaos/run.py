@@ -3,12 +3,14 @@
 
     tests/chaos/run.py SERVER [--takeovers N] [--seed S] [--fault NAME]... [--engine postgres|nats|file]
     tests/chaos/run.py SERVER --ci             some 30 takeovers, in less than five minutes
+    tests/chaos/run.py SERVER --shards 3 --members 2 [--engine mixed]     shards of one cluster, over one engine or both
     tests/chaos/run.py SERVER --plant NAME     a fault that the checker has to find: it fails if it does not
     tests/chaos/run.py --list                  the faults
 
 Members are on machines of their own, network namespaces on a bridge, and so are PostgreSQL's primary and its
 synchronous standby, or the three servers of a NATS cluster. That needs root. Clients write journals; in the end a member with an empty directory reads the
-log, and what it answers is held against the journals (checker.py has the laws). A seed gives the same
+log, and what it answers is held against the journals (checker.py has the laws). Callers of several shards go where
+they are led, and all members are asked for their maps every 10 ms (shard_laws.py has the laws). A seed gives the same
 faults in the same order, not at the same instants. What a run that failed has written is kept in
 build/chaos/SEED.
 """
@@ -35,12 +37,13 @@ import nats_faults  # noqa: E402, F401: it registers them
 import steps  # noqa: E402
 from faults import FAULTS, left_out  # noqa: E402
 from members import Away, Refused  # noqa: E402
+import shard_faults  # noqa: E402, F401: it registers them
 from plants import AT_REST, OF_NATS, PLANTS  # noqa: E402
+from sharded import ShardedWorld  # noqa: E402
 from world import World  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 CI_TAKEOVERS, CI_SECONDS = 30, 210
-CLAIM, PART = 2, 4  # kinds of records
 
 
 def say(text):
@@ -56,8 +59,9 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1e9, help="no new fault after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fault", action="append", default=[], help="only this one; may be given again")
-    parser.add_argument("--engine", "--log", choices=("postgres", "nats", "file"), default="postgres",
-                        help="what keeps the log")
+    parser.add_argument("--engine", "--log", choices=("postgres", "nats", "mixed", "file"), default="postgres",
+                        help="what keeps the log; mixed: of one shard after the other PostgreSQL and NATS")
+    parser.add_argument("--shards", type=int, default=1, choices=range(1, 6), help="of one cluster, whose callers are led")
     parser.add_argument("--members", type=int, choices=(2, 3), default=3)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--pace-ms", type=float, default=6, help="between two requests, of all clients together")
@@ -76,6 +80,8 @@ def arguments():
         parser.error(f"no such fault: {unknown[0]}; there are {', '.join(sorted(FAULTS))}")
     if args.ci:
         args.takeovers, args.seconds = CI_TAKEOVERS, CI_SECONDS
+    if args.shards == 1 and args.engine == "mixed" or args.shards > 1 and (args.plant or args.engine == "file"):
+        parser.error("several shards are over postgres, nats or mixed, without --plant; one is not mixed")
     if args.plant in OF_NATS and args.engine != "nats":
         parser.error(f"{args.plant} is of --engine nats")
     if args.plant:
@@ -85,53 +91,61 @@ def arguments():
 
 def judge(world, args, done):
     """The failures of a run, after its last fault."""
-    world.watcher.running = False  # what the judge moves is no takeover
+    for one in world.worlds():
+        one.watcher.running = False  # what the judge moves is no takeover
     if not args.plant or args.plant in AT_REST:
         world.callers.end()
     more = PLANTS[args.plant](world) if args.plant else []
     world.callers.end()
     entries = journal.read(world.callers.paths() + more)
-    counts = world.counts(clients.all_keys(), clients.read_count)
-    if args.ci and world.watcher.takeovers < CI_TAKEOVERS // 2:
-        world.breach(f"{world.watcher.takeovers} takeovers in {CI_SECONDS} s are too few to tell anything")
+    broken, lines = world.judge_shards(done, entries)
+    counts = [one.counts(clients.all_keys(one.tag), clients.read_count) for one in world.worlds()]
+    if args.ci and world.takeovers() < CI_TAKEOVERS // 2:
+        world.breach(f"{world.takeovers()} takeovers in {args.seconds} s are too few to tell anything")
     deaths = [f"{member.name} died with {code}" for member in world.members for code in member.deaths if code < 0]
-    if counts is None:
-        return world.breaches + deaths
-    verdict = checker.check(entries, counts)
+    if None in counts:
+        return broken + world.breaches + deaths
+    verdict = checker.check(entries, {key: count for of_shard in counts for key, count in of_shard.items()})
     report(world, args, done, entries, verdict)
-    return verdict.failures(world.may_lose) + world.breaches + deaths
+    for line in lines:
+        say(line)
+    return verdict.failures(world.may_lose) + broken + world.breaches + deaths
 
 
 def report(world, args, done, entries, verdict):
     ends = [code for member in world.members for code in member.deaths]
-    say(f"\nseed {args.seed}, {args.members} members, failover-after {args.failover_after_ms} ms: "
-        f"{sum(step.takeovers for step in done)} takeovers and {world.watcher.renewals} claims anew of primaries in {len(done)} steps; {verdict.line()}")
-    if world.engine:
-        say(f"{world.engine.count(CLAIM)} CLAIMs and {world.engine.count(PART)} PARTs in the log, which {world.rewinds()} times was found to have lost its end")
-    given_up = sum(member.given_up for member in [*world.members, world.fresh])
-    say(f"members that ended by themselves: {len(ends)}; that could not start without data and log: {given_up}; that stopped and had to begin anew: {world.stopped}")
-    for note in sorted(set(world.notes)):
+    worlds = world.worlds()
+    takeovers, renewals = sum(step.takeovers for step in done), sum(one.watcher.renewals for one in worlds)
+    rewinds, stopped = sum(one.rewinds() for one in worlds), sum(one.stopped for one in worlds)
+    say(f"\nseed {args.seed}, {args.shards} shards of {args.members} members, failover-after {args.failover_after_ms} ms: "
+        f"{takeovers} takeovers and {renewals} claims anew of primaries in {len(done)} steps; {verdict.line()}")
+    for line in world.engine_lines():
+        say(f"{line}, which {rewinds} times was found to have lost its end")
+    given_up = sum(member.given_up for member in [*world.members, *[one.fresh for one in worlds]])
+    say(f"members that ended by themselves: {len(ends)}; that could not start without data and log: {given_up}; that stopped and had to begin anew: {stopped}")
+    for note in sorted({note for one in worlds for note in one.notes}):
         say("note: " + note)
     if world.may_lose:
         say(f"what this log may lose, and lost: {verdict.forgotten} grants")
         for loss in verdict.losses:
             say("lost: " + loss)
-    measure.measure(done, entries, world.log_back, world.elections)
+    for one in worlds:
+        measure.measure([step for step in done if one.place.shard in step.hit],
+                        [entry for entry in entries if entry.key.endswith(one.tag)], one.log_back, one.elections)
     for line in measure.table(done):
         say(line)
     if args.figures:
-        totals = {"takeovers": sum(step.takeovers for step in done), "renewals": world.watcher.renewals, "faults": len(done),
+        totals = {"takeovers": takeovers, "renewals": renewals, "faults": len(done),
                   "granted": verdict.acknowledged, "read": verdict.reads, "refused": verdict.refused,
                   "unknown": verdict.unknown, "forgotten": verdict.forgotten, "ran back": verdict.ran_back,
-                  "laws broken": len(verdict.failures(False)), "rewinds": world.rewinds(),
-                  "members stopped": world.stopped}
+                  "laws broken": len(verdict.failures(False)), "rewinds": rewinds, "members stopped": stopped}
         measure.save(args.figures, done, totals)
 
 
 def run(args):
     begin = time.monotonic()
     folder = isolation.make_folder()
-    world = World(args, folder)
+    world = ShardedWorld(args, folder) if args.shards > 1 else World.of_one(args, folder)
     world.start()
     try:
         done = steps.run(world, args, say)
@@ -149,7 +163,7 @@ def run(args):
     if args.plant:
         say("the planted fault was found" if failures else "NOBODY HAS FOUND the planted fault")
         return 0 if failures else 1
-    if not failures and args.takeovers > world.watcher.takeovers and not args.ci:
+    if not failures and args.takeovers > world.takeovers() and not args.ci:
         say("the time was over before there were as many takeovers")
     return 1 if failures else 0
 
@@ -161,9 +175,10 @@ def main():
             missing = "  (not on this machine)" if name in left_out(args) else ""
             print(f"{name:28} {' '.join(FAULTS[name].run.__doc__.split())}{missing}")
         return 0
-    if args.engine == "nats":
+    has_nats = args.engine in ("nats", "mixed")
+    if has_nats:
         nats.find_program()
-    isolation.enter(nats.PROGRAMS if args.engine == "nats" else {})
+    isolation.enter(nats.PROGRAMS if has_nats else {})
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if left_out(args):
         say(f"not here: {', '.join(left_out(args))}")

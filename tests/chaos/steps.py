@@ -14,12 +14,19 @@ CI_OF_NATS = ("nats-leader-and-primary", "nats-leader-kill", "nats-leader-deaf",
               "nats-power-cut", "nats-server-emptied", "kill", "stop", "link-down", "to-log-lost", "from-log-lost",
               "quiet-primary", "switchover", "takeover")
 QUICK = ("kill", "switchover", "takeover")
+# Of several shards: what one cannot have, each once, and then much of what takes little time.
+CI_OF_SHARDS = ("kill-each", "shards-apart", "apart-and-kill", "old-maps", "rolling", "pg-promote-and-primaries",
+                "nats-kill-and-primaries", "kill", "to-log-lost", "clock", "quiet-primary")
+QUICK_OF_SHARDS = (*QUICK, "kill-each")
 
 
 def names_for(args, done):
-    if args.fault or not args.ci or args.engine != "nats":
-        return args.fault or available(args)
-    return QUICK if done.issuperset(CI_OF_NATS) else CI_OF_NATS
+    here = available(args)
+    if args.fault or not args.ci or (args.engine != "nats" and args.shards == 1):
+        return args.fault or here
+    first, quick = (CI_OF_SHARDS, QUICK_OF_SHARDS) if args.shards > 1 else (CI_OF_NATS, QUICK)
+    first = [name for name in first if name in here]
+    return quick if done.issuperset(first) else first
 
 
 def choose(world, args, done):
@@ -40,11 +47,11 @@ def choose(world, args, done):
     return [first]
 
 
-def run_together(world, names):
+def run_together(world, drawn):
     """Each goes its own way; what one has to wait for, the others wait for as well."""
     now = time.monotonic()
-    due = [(now + number * world.rng.uniform(0, 1), number, FAULTS[name].run(world))
-           for number, name in enumerate(names)]
+    due = [(now + number * world.rng.uniform(0, 1), number, FAULTS[name].run(target))
+           for number, (name, target) in enumerate(drawn)]
     heapq.heapify(due)
     while due:
         at, number, running = heapq.heappop(due)
@@ -57,15 +64,17 @@ def run_together(world, names):
 def run(world, args, say):
     steps, done = [], set()
     begin = time.monotonic()
-    while world.watcher.takeovers < args.takeovers and time.monotonic() < begin + args.seconds and not world.breaches:
+    while world.takeovers() < args.takeovers and time.monotonic() < begin + args.seconds and not world.breaches:
         names = choose(world, args, done)
         done.update(names)
         ended = sum(len(member.deaths) for member in world.members)
-        before, sent = world.watcher.takeovers, time.monotonic_ns()
-        world.may_rewind = any(FAULTS[name].rewinds for name in names)
-        run_together(world, names)
+        before, sent = world.takeovers(), time.monotonic_ns()
+        world.let_rewind(any(FAULTS[name].rewinds for name in names))
+        drawn = [(name, *world.draw(name)) for name in names]
+        run_together(world, [(name, target) for name, target, _ in drawn])
         whole = world.settle()
-        step = measure.Step(names, sent, time.monotonic_ns(), world.watcher.takeovers - before)
+        hit = sorted({shard for *_, shards in drawn for shard in shards})
+        step = measure.Step(names, sent, time.monotonic_ns(), world.takeovers() - before, hit)
         steps.append(step)
         say(f"{time.monotonic() - begin:6.1f} s  {'+'.join(names):32} {(step.ended - step.began) / 1e9:5.1f} s, "
             f"{step.takeovers} takeovers, {world.callers.acknowledged()} acknowledged")

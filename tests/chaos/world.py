@@ -1,5 +1,6 @@
 """Machines, members, a log and clients: what a run breaks and what it measures."""
 
+import dataclasses
 import os
 import random
 import threading
@@ -9,7 +10,7 @@ import database
 import isolation
 import nats
 import network
-from clients import Callers
+from clients import callers_of_one
 from faults import FAULTS
 from members import Away, Member, Refused
 
@@ -17,12 +18,31 @@ SETTLE_S = 90
 BACKENDS_MAX, BACKENDS_EVER = 2, 4  # of each member: for longer than the next, and at any time
 CUT_OFF_S = 10
 ENGINES = {"postgres": (database.Pair, ("pg1", "pg2")), "nats": (nats.Cluster, ("nats1", "nats2", "nats3"))}
+CLAIM, PART = 2, 4  # kinds of records
 OTHER_TURNS = "the shared log has other turns than this member's directory"
+
+
+@dataclasses.dataclass
+class Place:
+    """Where a shard has its members, and what they are told."""
+    shard: str = "main"
+    names: tuple = ("weir1", "weir2", "weir3", "fresh")  # the last one is empty until the end
+    numbers: tuple = (11, 12, 13, 19)  # of their machines
+    options: tuple = ()
+    founding: tuple = ()  # words of --new-shard
+
+
+def make_engine(name, folder, first_number=21):
+    """None where the log is a file."""
+    if name not in ENGINES:
+        return None
+    make, names = ENGINES[name]
+    return make([network.Machine(name, first_number + number) for number, name in enumerate(names)], folder)
 
 
 def strict_options(server, failover_after_ms):
     """All replies wait for their commit, also in a weir that can do otherwise."""
-    options = ["--shard", "main", "--failover-after-ms", str(failover_after_ms)]
+    options = ["--failover-after-ms", str(failover_after_ms)]
     if "--commit-wait-ms" in isolation.run(server, "--help"):
         options += ["--commit-wait-ms", "-1"]
     return options
@@ -65,29 +85,27 @@ class Watcher(threading.Thread):
 
 
 class World:
-    def __init__(self, args, folder):
+    """A shard."""
+
+    def __init__(self, args, folder, engine, place, seed):
         self.args = args
         self.folder = folder
-        self.rng = random.Random(args.seed)
-        network.make_bridge()
-        self.engine = None
-        if args.engine in ENGINES:
-            make, names = ENGINES[args.engine]
-            self.engine = make([network.Machine(name, 21 + number) for number, name in enumerate(names)], folder)
-            log = self.engine.address()
-        else:
-            log = f"file:{folder}/shared-log"
-        self.log = log
-        options = ["--log", log, *strict_options(args.server, args.failover_after_ms), *args.option]
-        self.members = [self.machine(name, 11 + number, options) for number, name in
-                        enumerate(("weir1", "weir2", "weir3")[:args.members])]
-        self.fresh = self.machine("fresh", 19, options)  # empty until the end
-        self.callers = Callers([member.host for member in self.members], folder, args.clients,
-                               args.pace_ms / 1000, args.seed)
+        self.place = place
+        self.rng = random.Random(seed)
+        self.engine = engine
+        self.log = engine.address() if engine else f"file:{folder}/shared-log"
+        options = ["--log", self.log, "--shard", place.shard, *strict_options(args.server, args.failover_after_ms),
+                   *place.options, *args.option]
+        self.members = [self.machine(name, number, options) for name, number in
+                        list(zip(place.names, place.numbers))[:args.members]]
+        self.fresh = self.machine(place.names[-1], place.numbers[-1], options)
+        self.callers = None
+        self.tag = ""  # of all keys
         self.watcher = Watcher(self.members)
         self.breaches = []
         self.notes = []
         self.stopped = 0      # members that had to begin anew
+        self.emptied = []     # (CLOCK_MONOTONIC in ns, host) of each
         self.may_rewind = False
         self.log_back = []    # when the engine was whole again, CLOCK_MONOTONIC in ns
         self.elections = []   # of the engine: since when it had no leader, and when it had one again
@@ -95,17 +113,55 @@ class World:
         # Whether faults are asked for that may lose what was acknowledged.
         self.may_lose = any(FAULTS[name].is_lossy for name in args.fault)
 
+    @classmethod
+    def of_one(cls, args, folder):
+        """A shard that is alone, with its engine."""
+        network.make_bridge()
+        return cls(args, folder, make_engine(args.engine, folder), Place(), args.seed)
+
     def machine(self, name, number, options):
         return Member(self.args.server, network.Machine(name, number), self.folder, options)
 
-    def start(self):
-        self.members[0].make_shard(self.log)
+    def start(self, callers=None):
+        self.callers = callers or callers_of_one([member.host for member in self.members], self.folder, self.args.clients,
+                                                 self.args.pace_ms / 1000, self.args.seed)
+        self.make_shard()
         for member in self.members:
             member.start()
         self.primary(patience_s=SETTLE_S)
         self.watcher.start()
         self.callers.start()
         self.callers.wait_served(SETTLE_S)
+
+    def make_shard(self):
+        self.members[0].make_shard(self.log, self.place.shard, self.place.founding)
+
+    # What a run asks of the whole world, which may be one of several shards.
+
+    def takeovers(self):
+        return self.watcher.takeovers
+
+    def draw(self, name):
+        """The world that a fault is done to, and the names of the shards that it is about."""
+        del name
+        return self, [self.place.shard]
+
+    def let_rewind(self, whether):
+        self.may_rewind = whether
+
+    def worlds(self):
+        """Of one shard each."""
+        return [self]
+
+    def engine_lines(self):
+        if not self.engine:
+            return []
+        return [f"{self.engine.count(CLAIM)} CLAIMs and {self.engine.count(PART)} PARTs in the log"]
+
+    def judge_shards(self, done, entries):
+        """There is one."""
+        del done, entries
+        return [], []
 
     def primary(self, patience_s=20):
         """Who serves, or after that time anybody who lives."""
@@ -198,6 +254,7 @@ class World:
             self.breach(f"{member.name} has stopped: {why}")
         member.kill()
         member.forget_all()
+        self.emptied.append((time.monotonic_ns(), member.host))
         member.start()
         time.sleep(0.2)
 
@@ -239,7 +296,7 @@ class World:
         """Journals, logs and the log's records, to look at."""
         os.makedirs(path, exist_ok=True)
         isolation.run("sh", "-c", f"cp {self.folder}/*.journal {self.folder}/*.log {path}/", check=False)
-        rows = self.engine.rows() if self.engine else ""
+        rows = self.engine.rows() if self.engine else ""  # of PostgreSQL those of all shards
         if rows:
-            with open(os.path.join(path, "weir_log"), "w", encoding="ascii") as file:
+            with open(os.path.join(path, "weir_log_" + self.place.shard), "w", encoding="ascii") as file:
                 file.write(rows + "\n")

@@ -3,10 +3,11 @@
 
     differential.py WEIR_SERVER [--storage memory|evicting|rocksdb|all] [--commands N] [--seed N]
                     [--stream N] [--tables NAME,NAME] [--maxmemory BYTES] [--whole-grammar]
-                    [--cluster [--owners 3]]
+                    [--cluster [--owners 3]] [--shards 3]
 
 A seed decides every request; the kinds of storage get their shares of them. With --whole-grammar it is a failure, too, if a row of the tables, or an option of one, was
-never sent. With --cluster both are clusters of one node, or of three, and most keys share a slot. A failure prints the seed, the number of the stream that failed and
+never sent. With --cluster both are clusters of one node, or of three, and most keys share a slot. With --shards weir's nodes are
+founded shards over logs, in the place of owners of a topology file. A failure prints the seed, the number of the stream that failed and
 the shortest list of requests found that fails alike; `--seed N --stream N` plays that stream again.
 It needs the Debian package redis-server, and Python's standard library only.
 """
@@ -26,7 +27,7 @@ import streams  # noqa: E402
 import vectors  # noqa: E402
 from coverage import Coverage  # noqa: E402
 from player import Mismatch, Player  # noqa: E402
-from owners import redis_owners, weir_owners  # noqa: E402
+from owners import redis_owners, weir_owners, weir_shards  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import make_stream, shown, shown_replies  # noqa: E402
@@ -61,7 +62,10 @@ def parse_options():
     parser.add_argument("--whole-grammar", action="store_true")
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--owners", type=int, default=1, choices=(1, len(TAGS)))
+    parser.add_argument("--shards", type=int, default=0, choices=(len(TAGS),), help="the same, each over a log")
     options = parser.parse_args()
+    if options.shards:
+        options.cluster, options.owners = True, options.shards
     left_out = ALONE if options.cluster else ALONE | OF_CLUSTERS
     options.tables = options.tables or ",".join(name for name in TABLES if name not in left_out)
     if options.seed is None:
@@ -69,11 +73,24 @@ def parse_options():
     return options
 
 
+def words_of_cluster(options):
+    if options.shards:
+        return f" --shards {options.shards}"
+    return f" --cluster --owners {options.owners}" if options.cluster else ""
+
+
+def weir_of(options, storage):
+    words = os.path.abspath(options.weir_server), STORAGE[storage](options)
+    if options.shards:
+        return weir_shards(*words, options.shards)
+    return weir_owners(*words, options.owners) if options.cluster else weir_server(*words)
+
+
 def report(options, storage, number, player, stream, mismatch):
     print(f"MISMATCH with storage {storage}: replay it with\n"
           f"    {sys.argv[0]} {options.weir_server} --storage {storage} --seed {options.seed}"
           f" --stream {number} --tables {options.tables}"
-          f"{f' --cluster --owners {options.owners}' if options.cluster else ''}\n", flush=True)
+          f"{words_of_cluster(options)}\n", flush=True)
     for server in player.servers:
         if not server.lives():
             print(server.how_it_ended() + "\n")
@@ -91,8 +108,7 @@ def report(options, storage, number, player, stream, mismatch):
 
 def run(options, storage, commands, redis, coverage):
     """Whether all streams passed; the commands played are printed."""
-    words = os.path.abspath(options.weir_server), STORAGE[storage](options)
-    weir = weir_owners(*words, options.owners) if options.cluster else weir_server(*words)
+    weir = weir_of(options, storage)
     alike = False
     try:
         weir.start()

@@ -1,4 +1,5 @@
-"""Several owners of one keyspace in the place of one server, weir's and Redis'.
+"""Several owners of one keyspace in the place of one server, weir's and Redis': owners of a topology file, or the only
+members of shards.
 
 A connection is one to each owner; a request goes to the owner that it names by its place. So a key
 may be another owner's, and the error that leads there is compared: with that place in it, for the
@@ -6,6 +7,7 @@ ports are not the same.
 """
 
 import re
+import subprocess
 
 from servers import REDIS, Server, redis_command, weir_command
 from wire import Connection
@@ -116,6 +118,34 @@ class RedisOwners(Owners):
                 len(connection.command("CLUSTER", "SLOTS")) == len(self.servers))
 
 
+class WeirShards(Owners):
+    """Shards of one member each, with their logs in files, which begin anew with each start."""
+
+    def __init__(self, name, servers, program):
+        super().__init__(name, servers)
+        self.program = program
+
+    def start(self):
+        text = "cluster differential " + "d1" * 16 + "\n"
+        for number, share in enumerate(shares(len(self.servers)), 1):
+            text += f"shard shard-{number} {share[0]}-{share[1]}\n"
+        for number, server in enumerate(self.servers, 1):
+            founding = server.directory / "founding"
+            founding.write_text(text)
+            subprocess.run([self.program, "--new-shard", f"file:{server.directory}/shared-log", f"shard-{number}", "--founding",
+                            founding, "--dir", server.directory / "data"], check=True, stdout=subprocess.DEVNULL)
+        super().start()
+        connections = [server.connect() for server in self.servers]
+        wait_until(lambda: all(self.is_whole(connection) for connection in connections), "each shard serves, and knows all")
+        for connection in connections:
+            connection.close()
+
+    def is_whole(self, connection):
+        status = connection.command("WEIR", "STATUS")
+        return (status[status.index(b"serves") + 1] == 1 and
+                len(connection.command("CLUSTER", "SLOTS")) == len(self.servers))
+
+
 def redis_owners(count):
     servers = []
     for _ in range(count):
@@ -137,3 +167,13 @@ def weir_owners(program, options, count):
     for server in servers:
         (server.directory / "topology").write_text("\n".join(lines) + "\n")
     return Owners("weir-server", servers)
+
+
+def weir_shards(program, options, count):
+    servers = [Server("weir-server", [*weir_command(program, options), "--cluster-enabled", "yes", "--shard", f"shard-{number}",
+                                      "--log", "file:DIRECTORY/shared-log"])
+               for number in range(1, count + 1)]
+    seeds = " ".join(f"127.0.0.1:{server.port}" for server in servers)
+    for server in servers:
+        server.command += ["--cluster-seeds", seeds]
+    return WeirShards("weir-server", servers, program)

@@ -70,6 +70,15 @@ TEST(MemberRegistry, OfManyEntriesTheYoungestCount) {
   EXPECT_EQ(view.members()[0].facts.author.node, "A");
 }
 
+TEST(MemberRegistry, AMemberThatIsListedTwiceIsOne) {
+  const RegistryView view({entry_of(facts_of("A", 7), 2000), entry_of(facts_of("B", 7), 5),
+                           entry_of(facts_of("A", 9), 1), entry_of(facts_of("A", 8), 3)});
+  ASSERT_EQ(view.members().size(), 2u);
+  EXPECT_EQ(view.members()[0].facts, facts_of("A", 9)) << "the youngest counts";
+  EXPECT_EQ(view.members()[0].age_ns, 1);
+  EXPECT_EQ(view.members()[1].facts.author.node, "B");
+}
+
 TEST(MemberRegistry, ForgetsAMemberAfterAnHour) {
   const RegistryView view(
       {entry_of(facts_of("A", 7), kNsPerHour - 1), entry_of(facts_of("B", 3), kNsPerHour)});

@@ -136,7 +136,8 @@ bool Cluster::leads_here(const ShownMember& primary) const {
   });
 }
 
-// Who is about to take over sends nobody to the one before, which may know of it already.
+// Who is about to take over sends nobody to the one before, which may know of it already. Two that
+// remember each other would send clients to and fro.
 std::string Cluster::moved_error(int slot, bool over_tls) {
   if (slot == kNoSlot) return {};
   look_at_members();
@@ -144,7 +145,8 @@ std::string Cluster::moved_error(int slot, bool over_tls) {
   const ShownMember* const primary =
       shard == SlotMap::kNobody ? nullptr : map_.shards()[shard].primary();
   if (primary == nullptr || leads_here(*primary)) return std::string(kNotServed);
-  if (is_of_shard() && shard == map_.own() && shown_.state == "claiming")
+  const bool is_own = is_of_shard() && shard == map_.own();
+  if (is_own && (shown_.state == "claiming" || map_.shards()[shard].is_remembered))
     return std::string(kNotServed);
   return "MOVED " + std::to_string(slot) + " " + primary->host + ":" +
          std::to_string(primary->port_for(over_tls));

@@ -149,15 +149,19 @@ ShownShard shown_shard(const Membership& membership, const Config& config) {
     shard.members.push_back(shown(seen, view));
     if (seen.is_self) own_port = seen.port;
   }
-  const std::string primary = primary_of(view, members);
+  // The last primary that was known; a process begins with the one of the file CLUSTER.
+  const KnownShard known = membership.known_own_shard();
+  std::string primary = primary_of(view, members);
+  const KnownMember* const last = primary.empty() ? known.primary() : nullptr;
+  if (last != nullptr) primary = last->told.node;
+  shard.is_remembered = last != nullptr;
   const auto is_it = [&](const ShownMember& member) { return member.id == primary; };
   if (!primary.empty() && std::none_of(shard.members.begin(), shard.members.end(), is_it))
-    shard.members.push_back(primary_of_log(view));
+    shard.members.push_back(last != nullptr ? shown(*last) : primary_of_log(view));
   for (ShownMember& member : shard.members) {
     member.is_primary = is_it(member);
     if (member.is_self || member.port == own_port) member.tls_port = second_port(config);
   }
-  const KnownShard known = membership.known_own_shard();
   add_told(known, &shard);
   shard.silent_ms = silent_ms(view, known, shard);
   return shard;

@@ -12,9 +12,11 @@
 namespace weir::server {
 
 // Has the slots of the membership. Its primary is the one that the log names, as far as this member
-// follows the log; a member that does not goes by what the others say of themselves. Members tell
-// one port each: one whose port is the same as this server's is taken to have the same tls-port,
-// until it has told its own. REQUIRES: the membership has begun.
+// follows the log; a member that does not goes by what the others say of themselves. As long as
+// nobody is named, it is the last one that was known, so that no slot vanishes from the map of a
+// member that has just started; nobody is led there, for it may have ended. Members tell one port
+// each: one whose port is the same as this server's is taken to have the same tls-port, until it
+// has told its own. REQUIRES: the membership has begun.
 ShownShard shown_shard(const Membership& membership, const Config& config);
 
 // The others that are known, `cluster` being the cluster's id. A node's id that is shown already,

@@ -227,6 +227,28 @@ TEST_F(ShownShardTest, WhoDoesNotFollowTheLogGoesByWhatTheOthersSay) {
   EXPECT_EQ(primary(), "");
 }
 
+TEST_F(ShownShardTest, UntilTheLogNamesAPrimaryItIsTheLastThatWasKnown) {
+  membership_.seen = {membership_.seen[0]};
+  is("joining", "");
+  KnownShard own{.name = "main", .is_own = true};
+  own.members = {known_as("x", KnownShard::kNeverHeard)};
+  own.members[0].told.is_primary = true;
+  KnownShard other{.name = "other", .members = {known_as("z", 0)}};
+  other.members[0].told.is_primary = true;
+  membership_.known = {other, own};
+  ShownShard shard = shown();
+  ASSERT_EQ(shard.members.size(), 2u);
+  EXPECT_EQ(shard.primary()->id + " " + shard.primary()->host, "x host-x");
+  EXPECT_EQ(shard.primary()->tls_port, 7002);
+  EXPECT_FALSE(shard.primary()->is_heard);
+  membership_.seen.push_back(seen_as("x", "following"));
+  shard = shown();
+  ASSERT_EQ(shard.members.size(), 2u) << "it is known from the registry as well";
+  EXPECT_EQ(shard.primary()->id, "x");
+  is("following", "me");
+  EXPECT_EQ(primary(), "me");
+}
+
 TEST_F(ShownShardTest, ThePrimaryIsShownBeforeTheOthersHaveHeardOfIt) {
   is("following", "new");
   const ShownShard shard = shown();
@@ -287,6 +309,25 @@ TEST_F(ShownShardTest, WhoTakesOverLeadsNobodyToThePrimaryBefore) {
   membership_.seen[1].is_present = false;
   is("joining", "");
   EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379") << "it was the last";
+}
+
+// All members of a shard have begun anew, and each remembers another one.
+TEST_F(ShownShardTest, NobodyIsLedToAPrimaryThatIsRememberedOnly) {
+  FakeServer server;
+  config_.cluster_enabled = true;
+  KnownShard own{.name = "main", .is_own = true};
+  own.members = {known_as("x", KnownShard::kNeverHeard)};
+  own.members[0].told.is_primary = true;
+  membership_.known = {own};
+  membership_.seen[1].state = "following";
+  is("following", "");
+  Cluster cluster(&config_, &server->keys(), &server.clock, &membership_, [] { return 1; });
+  ASSERT_TRUE(cluster.open().ok());
+  EXPECT_EQ(cluster.moved_error(7, false), "CLUSTERDOWN Hash slot not served");
+  EXPECT_EQ(cluster.map().rows().size(), 1u) << "its slots are shown";
+  is("following", "x");
+  cluster.look_at_members();
+  EXPECT_EQ(cluster.moved_error(7, false), "MOVED 7 host-x:6379");
 }
 
 // Its directory was lost, so it has another name, and the log knows the one before.
