@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,6 +162,8 @@ class Membership {
   // What this member knows of the shards of its cluster, the own one among them; nothing if it asks
   // no others.
   virtual std::vector<KnownShard> known_shards() const { return {}; }
+  // Ten bits of the shard for the versions of settings; nothing: they are this shard's alone.
+  virtual std::optional<uint64_t> settings_shard() const { return std::nullopt; }
   // The process is to end: gives the role of primary away, if it is known to whom, and has
   // committed what there is. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
