@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/crc64.h"
 #include "base/time_units.h"
 #include "server/core/shard/successor.h"
 #include "server/failover/member/member_metrics.h"
@@ -108,8 +109,17 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   log_info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
            plan_.shard, keys_->turn(), plan_.address);
   if (plan_.make_watch) watch_ = plan_.make_watch(self_.node, [this] { return told_facts(); });
+  if (watch_ != nullptr && plan_.make_settings_peers)
+    settings_pull_ = std::make_unique<SettingsPull>(plan_.make_settings_peers(), &clock_);
   act();
   return {};
+}
+
+// A shard that has all slots is a cluster of its own, and a server before it was one.
+std::optional<uint64_t> ShardMember::settings_shard() const {
+  if (settings_pull_ == nullptr || plan_.slots == all_slots()) return std::nullopt;
+  const std::string text = plan_.shard + " " + storage::instance_text(watch_->instance());
+  return crc64_xz(text) % UniqueIds::kShardsOfVersions;
 }
 
 void ShardMember::begin_protocol() {
@@ -171,6 +181,9 @@ void ShardMember::act() {
   if (serves() && trimmer_.due(now_ns))
     trimmer_.trim(written_back_, registry_.view(facts()), now_ns);
   if (watch_ != nullptr) watch_->act();
+  if (settings_pull_ == nullptr) return;
+  settings_pull_->act(*this, server_);
+  settle();
 }
 
 void ShardMember::heartbeat() {
@@ -216,6 +229,7 @@ int64_t ShardMember::next_ns() {
       {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
   at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
   if (watch_ != nullptr) at_ns = std::min(at_ns, watch_->next_ns());
+  if (settings_pull_ != nullptr) at_ns = std::min(at_ns, settings_pull_->next_ns());
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
@@ -281,7 +295,11 @@ storage::replication::MemberFacts ShardMember::facts() const {
 
 ShardFacts ShardMember::told_facts() {
   load_.sample(*server_, clock_.steady_ns());
-  return facts_of_member(view(), members(), load_, keys_->size(0));
+  ShardFacts facts = facts_of_member(view(), members(), load_, keys_->size(0));
+  const SettingsHead settings = server_->limiters().settings.head();
+  facts.settings = settings.change;
+  facts.settings_digest = digest_text_of(settings);
+  return facts;
 }
 
 std::vector<MemberSeen> ShardMember::members() const {

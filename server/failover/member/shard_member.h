@@ -25,6 +25,7 @@
 #include "server/failover/member/operator_requests.h"
 #include "server/failover/member/primary_replies.h"
 #include "server/failover/member/primary_teller.h"
+#include "server/failover/member/settings_pull.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/member/told_facts.h"
 #include "server/failover/peers/node_digests.h"
@@ -65,6 +66,7 @@ class ShardMember final : public Membership, public InstantSource, public storag
   std::vector<KnownShard> known_shards() const override {
     return watch_ == nullptr ? std::vector<KnownShard>() : watch_->shards();
   }
+  std::optional<uint64_t> settings_shard() const override;
   void begin_to_leave() override;
   bool has_left() const override;
 
@@ -114,7 +116,8 @@ class ShardMember final : public Membership, public InstantSource, public storag
   PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
   ToldLoad load_;
-  std::unique_ptr<ClusterWatch> watch_;  // null: it asks no other shards
+  std::unique_ptr<ClusterWatch> watch_;          // null: it asks no other shards
+  std::unique_ptr<SettingsPull> settings_pull_;  // null likewise
 };
 
 }  // namespace weir::server

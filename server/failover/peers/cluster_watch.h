@@ -68,6 +68,7 @@ class ClusterWatch final : public FactsExchange {
 
   std::vector<KnownShard> shards() const { return known_.shards(clock_.boot_ns()); }
   const ClusterFacts& known() const { return known_; }
+  const ShardInstance& instance() const { return plan_.instance; }
   void write_metrics(MetricWriter& out) const;
 
  private:
