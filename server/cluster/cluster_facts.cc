@@ -260,6 +260,7 @@ KnownShard ClusterFacts::shown(const std::string& name, const Shard& shard, int6
     known.claim = facts.claim;
     known.changes = facts.changes;
     known.settings = facts.settings;
+    known.settings_digest = facts.settings_digest;
     known.decisions_per_s = facts.decisions_per_s;
     known.busy_permille = facts.busy_permille;
     known.keys = facts.keys;

@@ -49,6 +49,7 @@ struct KnownShard {
   int64_t served_ns = kNeverHeard;  // since one of them told that it serves
   // Of the member whose facts count.
   uint64_t settings = 0;
+  std::string settings_digest = {};
   uint64_t decisions_per_s = 0;
   uint64_t busy_permille = 0;
   uint64_t keys = 0;

@@ -23,6 +23,7 @@ using storage::replication::kPlainNumberMax;
 constexpr size_t kToldNodeDigits = 40;
 constexpr size_t kToldDigestDigits = 64;
 constexpr size_t kInstanceDigits = 16;
+constexpr size_t kSettingsDigestDigits = 16;
 constexpr size_t kStateBytesMax = 32;
 constexpr int64_t kToldPortMax = 65535;
 constexpr uint64_t kPermilleMax = 1000;
@@ -81,6 +82,11 @@ class FactsFields {
     std::string found = text(name);
     if (ok() && !is_sound(found)) fail_at(name);
     return found;
+  }
+  // A field that members of before do not tell.
+  template <typename IsSound>
+  std::string text_if_told(std::string_view name, IsSound is_sound) {
+    return fields_.contains(name) ? text(name, is_sound) : std::string();
   }
   uint64_t number(std::string_view name, uint64_t max = kPlainNumberMax) {
     const Value* const value = find(name, Value::Type::kInteger);
@@ -317,7 +323,7 @@ FactsOutcome check_member(const ToldMember& member) {
 void write_shard_facts(const ShardFacts& facts, resp::ReplyWriter* out) {
   const size_t begin = out->buffer()->size();
   const size_t members = std::min(facts.members.size(), kMembersMax);
-  out->map(15);
+  out->map(16);
   write_fact("cluster", facts.cluster, out);
   write_fact("shard", facts.shard, out);
   write_fact("node", facts.node, out);
@@ -328,6 +334,7 @@ void write_shard_facts(const ShardFacts& facts, resp::ReplyWriter* out) {
   write_fact("changes", facts.changes, out);
   write_fact("slots", told_ranges_text(facts.slots), out);
   write_fact("settings", facts.settings, out);
+  write_fact("settings_digest", facts.settings_digest, out);
   write_fact("decisions_per_s", facts.decisions_per_s, out);
   write_fact("busy_permille", std::min(facts.busy_permille, kPermilleMax), out);
   write_fact("keys", facts.keys, out);
@@ -361,6 +368,9 @@ Result<ShardFacts, std::string> read_shard_facts(const Value& value) {
   facts.changes = fields.number("changes", kEpochMax);
   const std::string slots = fields.text("slots");
   facts.settings = fields.number("settings");
+  facts.settings_digest = fields.text_if_told("settings_digest", [](const auto& text) {
+    return text.empty() || is_hex_id(text, kSettingsDigestDigits);
+  });
   facts.decisions_per_s = fields.number("decisions_per_s");
   facts.busy_permille = fields.number("busy_permille", kPermilleMax);
   facts.keys = fields.number("keys");

@@ -79,6 +79,7 @@ struct ShardFacts {
   uint64_t changes = 0;  // how often the shard's slots have changed
   std::vector<ToldRange> slots = {};     // in order; those that the shard owns
   uint64_t settings = 0;                 // the newest change of settings
+  std::string settings_digest = {};      // 16 hexadecimal digits; "": not told
   uint64_t decisions_per_s = 0;          // of who tells, as the next two
   uint64_t busy_permille = 0;            // of its loop's time
   uint64_t keys = 0;                     // it stores

@@ -17,15 +17,15 @@ namespace weir::server {
 namespace {
 
 constexpr uint16_t kNobody = std::numeric_limits<uint16_t>::max();
-constexpr size_t kShownBytesMax = 64;
+constexpr size_t kShownTopologyBytesMax = 64;
 constexpr int64_t kPortMax = 65535;
 constexpr std::string_view kTlsPort = "tls-port=";
 
 // Part of a file as an error shows it: no bytes that are not printable.
 std::string shown(std::string_view text) {
   std::string result;
-  for (const char c : text.substr(0, kShownBytesMax)) result += is_printable(c) ? c : '?';
-  return result + (text.size() > kShownBytesMax ? "..." : "");
+  for (const char c : text.substr(0, kShownTopologyBytesMax)) result += is_printable(c) ? c : '?';
+  return result + (text.size() > kShownTopologyBytesMax ? "..." : "");
 }
 
 bool is_name(std::string_view text) {

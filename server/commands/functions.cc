@@ -66,8 +66,7 @@ void function_flush(Call& call) {
       !equals_ignoring_case(call.args[2], "async")) {
     return call.reply.error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   }
-  server_of(call).scripting().functions.flush(call);
-  call.reply.status("OK");
+  reply_result(call, server_of(call).scripting().functions.flush(call));
 }
 
 void function_dump(Call& call) { call.reply.bulk(server_of(call).scripting().functions.dump()); }

@@ -9,10 +9,9 @@
 #include "server/command/error_replied.h"
 #include "server/commands/command_lists.h"
 #include "server/commands/help.h"
-#include "server/config/config_words.h"
-#include "server/core/run/policies_reload.h"
 #include "server/core/run/server.h"
 #include "server/limiter/policy/limit_use.h"
+#include "server/limiter/policy/noted_policies.h"
 #include "server/limiter/policy/policy_history.h"
 #include "server/limiter/policy/policy_words.h"
 #include "server/limiter/policy/request.h"
@@ -58,12 +57,17 @@ void policy_set(Call& call) {
   if (!policy) return call.reply.error(policy.error());
   const Policy* before = call.limiters.policies.find(call.args[2]);
   if (before != nullptr) policy->overrides = before->overrides;
+  const bool is_met = before != nullptr && policy_text(*before) == policy_text(*policy) &&
+                      call.limiters.settings.has_met(SettingKind::kPolicy, call.args[2], false);
+  if (is_met) return call.reply.status("OK");
   policy->seed = before != nullptr && before->seed != 0 ? before->seed : call.host.random() | 1;
   policy->version = static_cast<uint64_t>(call.limiters.versions.next());
   std::string text_before = before != nullptr ? policy_text(*before) : std::string();
   const int64_t policies_max = server_of(call).config().policies_max;
   const auto set = call.limiters.policies.set(call.args[2], *policy, policies_max);
   if (!set) return call.reply.error(set.error());
+  const auto noted = note_policy(&call.limiters.settings, call.args[2], *policy);
+  if (!noted) return call.reply.error(noted.error());
   call.host.audit().note(
       {.name = std::string(call.args[2]), .before = text_before, .after = policy_text(*policy)});
   keep_history(call, policy->version, std::move(text_before));
@@ -95,7 +99,12 @@ Result<OverrideScope, ErrorReplied> override_scope(Call& call) {
 // A key that goes back to the policy changes over as with a new version of it.
 void delete_override(Call& call, Policy policy, const OverrideScope& scope) {
   if (!erase_override(call.keys, &policy.overrides, scope)) return call.reply.integer(0);
+  SettingsJournal& settings = call.limiters.settings;
+  const auto version = static_cast<uint64_t>(call.limiters.versions.next());
+  auto noted = note_no_override(&settings, call.args[2], scope, version);
   policy.version = static_cast<uint64_t>(call.limiters.versions.next());
+  if (noted) noted = note_policy(&settings, call.args[2], policy);
+  if (!noted) return call.reply.error(noted.error());
   call.limiters.policies.put(call.args[2], policy);
   call.host.audit().note();
   call.reply.integer(1);
@@ -121,6 +130,8 @@ void policy_override(Call& call) {
       .parsed = {.limits = std::move(effect->limits), .names = std::move(effect->names)}};
   const auto put = put_override(call.keys, &policy.overrides, *scope, override);
   if (!put) return call.reply.error(put.error());
+  const auto noted = note_override(&call.limiters.settings, call.args[2], *scope, override);
+  if (!noted) return call.reply.error(noted.error());
   call.limiters.policies.put(call.args[2], policy);
   call.host.audit().note();
   call.reply.status("OK");
@@ -178,13 +189,17 @@ void policy_del(Call& call) {
   if (!can_be_name(call)) return call.reply.integer(0);
   const Policy* before = call.limiters.policies.find(call.args[2]);
   std::string text_before = before != nullptr ? policy_text(*before) : std::string();
+  SettingsJournal& settings = call.limiters.settings;
   const bool erased = call.limiters.policies.erase(call.args[2]);
+  const bool is_met = !erased && settings.has_met(SettingKind::kPolicy, call.args[2], true);
   if (erased) {
+    const auto version = static_cast<uint64_t>(call.limiters.versions.next());
+    const auto noted = note_no_policy(&settings, call.args[2], version);
+    if (!noted) return call.reply.error(noted.error());
     call.host.audit().note({.name = std::string(call.args[2]), .before = text_before});
-    keep_history(call, static_cast<uint64_t>(call.limiters.versions.next()),
-                 std::move(text_before));
+    keep_history(call, version, std::move(text_before));
   }
-  call.reply.integer(erased ? 1 : 0);
+  call.reply.integer(erased || is_met ? 1 : 0);
 }
 
 void write_counts(Call& call, std::string_view name) {
@@ -215,47 +230,6 @@ void policy_stats(Call& call) {
 
 void names_policy_if_any(Args args, LimitUse* use) {
   if (args.size() > 2) add_policy_use(args, 2, use);
-}
-
-// What the file of policies changes, as lines of - and +: what was, and what is.
-void policy_reload(Call& call) {
-  const bool differs_only = call.args.size() == 3;
-  if (call.args.size() > 3) return call.reply.error(arity_error(call.command));
-  if (differs_only && !equals_ignoring_case(call.args[2], "DIFF")) {
-    return call.reply.error("ERR syntax error at '" + algorithms::shown(call.args[2]) +
-                            "': expected DIFF or nothing");
-  }
-  const auto may_reach = [&call](std::string_view policy) {
-    const std::string_view words[] = {call.args[0], call.args[1], {}, policy};
-    return server_of(call).acl().allow(call.session, call.command, words);
-  };
-  const PoliciesNeeds needs{.config = &server_of(call).config(),
-                            .limiters = &call.limiters,
-                            .keys = &call.keys,
-                            .timeline = &server_of(call).timeline(),
-                            .host = &call.host};
-  const auto diff = reload_policies(needs, {.user = call.session.client().user().name(),
-                                            .apply = !differs_only,
-                                            .may_reach = may_reach});
-  if (!diff) return call.reply.error(diff.error());
-  std::vector<std::string> lines;
-  for (const auto& [name, before, after] : diff->policies) {
-    call.work().charge_entries(1);
-    if (!before.empty()) lines.push_back("- " + quote_word(name) + " " + before);
-    if (!after.empty()) lines.push_back("+ " + quote_word(name) + " " + after);
-  }
-  call.work().charge_entries(diff->rules.size());
-  if (!differs_only) {
-    for (AuditChange& change : changes_of(*diff)) call.host.audit().note(std::move(change));
-  }
-  lines.insert(lines.end(), diff->rules.begin(), diff->rules.end());
-  call.reply.array(static_cast<int64_t>(lines.size()));
-  for (const std::string& line : lines) call.reply.bulk(line);
-}
-
-// The file names the policies. policy_reload() asks for each that would change, as a fourth word.
-void names_one_of_file(Args args, LimitUse* use) {
-  if (args.size() == 4) add_policy_use(args, 3, use);
 }
 
 void policy_list(Call& call) {
@@ -368,19 +342,6 @@ constexpr Command kRlPolicyCommands[] = {
      .since = "weir 0.1",
      .run = policy_history,
      .limit_use = names_policy},
-    {.name = "rl.policy|reload",
-     .arity = -2,
-     .flags = kWrites | kDenyOom | kNoScript,
-     .audit = Audit::kIfNoted,
-     .group = "ratelimit",
-     .categories = "ratelimitadmin",
-     .usage = "[DIFF]",
-     .summary = "Reads the file of policies again, all or, on an error, none; with DIFF it only "
-                "answers what that would change.",
-     .since = "weir 0.1",
-     .tips = "request_policy:all_shards response_policy:special",
-     .run = policy_reload,
-     .limit_use = names_one_of_file},
     {.name = "rl.policy|help",
      .arity = 2,
      .flags = kLoading,

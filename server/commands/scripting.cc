@@ -64,7 +64,7 @@ void script_flush(Call& call) {
                      (call.args.size() == 3 && (equals_ignoring_case(call.args[2], "sync") ||
                                                 equals_ignoring_case(call.args[2], "async")));
   if (!known) return call.reply.error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
-  server_of(call).scripting().scripts.flush();
+  server_of(call).scripting().scripts.flush(call);
   call.reply.status("OK");
 }
 

@@ -124,9 +124,52 @@ std::string_view compared(const Digest& told, const Digest& own) {
   return told == own ? "same" : "differs";
 }
 
+std::string_view compared(const std::string& told, const std::string& own) {
+  if (told.empty()) return "not told";
+  return told == own ? "same" : "differs";
+}
+
+constexpr std::string_view kInNoCluster =
+    "ERR this member of a shard is in no cluster: cluster-enabled is no";
+
+// Members of all shards that are not known to have what this one has.
+void check_cluster(Call& call, const Membership& member) {
+  const std::vector<KnownShard> shards = member.known_shards();
+  ToldMember self;
+  for (const KnownShard& shard : shards)
+    for (const KnownMember& known : shard.members)
+      if (known.is_self) self = known.told;
+  if (self.node.empty()) return call.reply.error(kInNoCluster);
+  std::vector<std::pair<std::string, ToldMember>> others;
+  for (const KnownShard& shard : shards) {
+    for (const KnownMember& known : shard.members) {
+      const bool is_like_this =
+          known.told.configuration == self.configuration && known.told.acl == self.acl;
+      if (!known.is_self && !is_like_this) others.emplace_back(shard.name, known.told);
+    }
+  }
+  call.reply.array(others.size());
+  for (const auto& [shard, told] : others) {
+    const auto text = [&](std::string_view name, std::string_view value) {
+      call.reply.bulk(name);
+      call.reply.bulk(value);
+    };
+    call.reply.map(5);
+    text("shard", shard);
+    text("node", told.node);
+    text("address", told.address());
+    text("configuration", compared(told.configuration, self.configuration));
+    text("acl", compared(told.acl, self.acl));
+  }
+}
+
 void check(Call& call) {
   const auto member = member_of(call);
   if (!member) return;
+  if (call.args.size() == 3 && equals_ignoring_case(call.args[2], "CLUSTER"))
+    return check_cluster(call, **member);
+  if (call.args.size() != 2)
+    return call.reply.error("ERR syntax error: WEIR CHECK takes CLUSTER, or nothing");
   const std::vector<MemberSeen> members = (*member)->members();
   const auto self = std::find_if(members.begin(), members.end(),
                                  [](const MemberSeen& one) { return one.is_self; });
@@ -140,9 +183,6 @@ void check(Call& call) {
     put_field(call, "acl", compared(one.acl, self->acl));
   }
 }
-
-constexpr std::string_view kInNoCluster =
-    "ERR this member of a shard is in no cluster: cluster-enabled is no";
 
 // What was never heard has been so for -1 ms.
 int64_t ms_since(int64_t ns) { return ns == KnownShard::kNeverHeard ? -1 : ns / kNsPerMs; }
@@ -224,11 +264,13 @@ constexpr Command kWeirCommands[] = {
      .summary = "What is about weir itself.",
      .since = "weir 0.1"},
     {.name = "weir|check",
-     .arity = 2,
+     .arity = -2,
      .flags = kAdmin | kNoScript,
      .audit = Audit::kNo,
      .group = "server",
-     .summary = "Tells which members of the shard have another configuration or other users.",
+     .usage = "[CLUSTER]",
+     .summary = "Tells which members of the shard have another configuration or other users; with "
+                "CLUSTER, which of all shards.",
      .since = "weir 0.1",
      .run = check},
     {.name = "weir|clock",

@@ -72,6 +72,8 @@ void Machines::start(Node* node) {
     file.id = node->name;
     return file;
   };
+  plan.slots = settings_.slots;
+  plan.make_settings_peers = settings_.make_settings_peers;
   if (settings_.make_watch) plan.make_watch = settings_.make_watch(node);
   plan.on_failure = [](const std::string& why) { ADD_FAILURE() << why; };
   auto log = std::make_unique<SimLogWithRegistry>(&network_, &node->link, &registry_);

@@ -71,6 +71,8 @@ struct MemberSettings {
   bool speaks_cluster = false;
   std::string shard = "main";
   size_t first_node = 0;  // the nodes' numbers begin there
+  SlotRanges slots = all_slots();
+  std::function<std::unique_ptr<Peers>()> make_settings_peers = {};
   // What a node asks other shards with; null: nothing.
   std::function<decltype(MemberPlan::make_watch)(Node* node)> make_watch = {};
 };

@@ -92,7 +92,9 @@ ClusterOfShards::ClusterOfShards(uint64_t seed, size_t shards, size_t members) :
     const int share = kSlots / static_cast<int>(shards);
     const int first = static_cast<int>(at) * share;
     const int last = at + 1 == shards ? kSlots - 1 : first + share - 1;
-    WatchPlan plan{.cluster = kClusterId};
+    settings.slots = {{first, last}};
+    settings.make_settings_peers = [this, at] { return std::make_unique<Link>(this, at); };
+    WatchPlan plan{.cluster = kClusterId, .instance = {.ms = 1, .random = at}};
     plan.slots = {{.slots = {first, last}, .version = 1}};
     for (size_t other = 0; other < shards; ++other) {
       if (other != at) plan.seeds.push_back(std::to_string(other * members) + ":6379");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/cluster/slot_table.h"
+#include "server/limiter/policy/settings_journal.h"
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 
@@ -75,6 +76,7 @@ SystemRecord system_record(std::string_view name) {
   if (std::ranges::find(kNumbers, name, &NumberRecord::name) != std::end(kNumbers))
     return SystemRecord::kNumber;
   if (begins("policy/")) return SystemRecord::kPolicy;
+  if (is_settings_record(name)) return SystemRecord::kOfSettings;
   for (const std::string_view prefix :
        {"policy-count/", "policy-drop/", "policy-change/", "policies-of-file"})
     if (begins(prefix)) return SystemRecord::kOfPolicies;
@@ -91,6 +93,8 @@ Fault fault_of_system_record(std::string_view name, std::string_view payload) {
       return fault_of_functions(payload);
     case SystemRecord::kSlotTable:
       return fault_of_slots(payload);
+    case SystemRecord::kOfSettings:
+      return fault_of_settings_record(name, payload);
     case SystemRecord::kUnknown:
       return {"this weir-server knows no such record", true};
     case SystemRecord::kDatabase:

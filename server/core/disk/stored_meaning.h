@@ -23,6 +23,7 @@ enum class SystemRecord : uint8_t {
   kPolicy,
   kOfPolicies,  // what is kept beside them
   kSlotTable,
+  kOfSettings,  // of a cluster of shards
 };
 SystemRecord system_record(std::string_view name);
 // Of a record that is no database's.

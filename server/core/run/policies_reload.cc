@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "algorithms/words.h"
@@ -45,6 +46,32 @@ std::string fault_of_rule(const std::vector<PolicyLine>& policies, std::string_v
              " has CONCURRENCY, whose leases no proxy gives back";
   }
   return {};
+}
+
+// What the cluster of shards is to be told of the file's epoch; nothing: it knows it, or there is
+// no such cluster.
+Result<std::optional<SettingItem>, std::string> news_of_epoch(std::string_view text,
+                                                              const std::string& path,
+                                                              const SettingsJournal& settings) {
+  const std::optional<SettingItem> none;
+  const auto epoch = policies_epoch(text, path);
+  if (!epoch) return epoch.error();
+  if (!settings.is_on()) return none;
+  if (!*epoch)
+    return path +
+           ": in a cluster of shards the file begins with 'epoch N', which is raised with "
+           "every change";
+  const SettingItem item{
+      .kind = SettingKind::kFileEpoch, .version = **epoch, .made = file_digest_of(text)};
+  const auto seen = settings.find(item.kind, item.name);
+  if (!seen || seen->version < item.version) return std::optional(item);
+  if (seen->version > item.version)
+    return path + ": its epoch " + std::to_string(item.version) + " is lower than " +
+           std::to_string(seen->version) + ", which the cluster has seen";
+  if (seen->made != item.made)
+    return path + ": the cluster has seen another file of epoch " + std::to_string(item.version) +
+           "; raise the epoch with every change";
+  return none;
 }
 
 // What is wrong is told of both kinds of lines.
@@ -97,6 +124,8 @@ Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
   const auto read =
       read_plain_file(path, kPoliciesFileBytesMax, format_size(kPoliciesFileBytesMax), &text);
   if (!read) return std::string(kErr) + read.error();
+  const auto epoch = news_of_epoch(text, path, needs.limiters->settings);
+  if (!epoch) return std::string(kErr) + epoch.error();
   const auto file = parse_file(text, path, needs);
   if (!file) return std::string(kErr) + file.error();
   const std::vector<PolicyLine>& lines = file->policies;
@@ -114,10 +143,14 @@ Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
       .policies_max = config.policies_max,
       .wall_ms = needs.timeline->wall().at(needs.keys->running().now_ns()) / kNsPerMs,
       .user = how.user,
-      .random = [&needs] { return needs.host->random(); }};
+      .random = [&needs] { return needs.host->random(); },
+      .settings = &needs.limiters->settings};
   const auto applied = apply_edits(edits, lines, editor, &needs.limiters->policies,
                                    &needs.limiters->versions, *needs.keys);
   if (!applied) return std::string(kErr) + path + ": " + without_code(applied.error());
+  if (*epoch) {
+    if (const auto noted = needs.limiters->settings.note(**epoch); !noted) return noted.error();
+  }
   const auto deleted = std::count_if(edits.begin(), edits.end(),
                                      [](const PolicyEdit& edit) { return edit.after.empty(); });
   if (!edits.empty())

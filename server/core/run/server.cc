@@ -138,7 +138,8 @@ Server::Server(Config config, Clock* clock, StoreFactory make_store,
                   .shard_role = &shard_role_,
                   .health = &persistence_.health,
                   .turn = &turn_}),
-      shard_role_({.membership = replication.membership,
+      shard_role_({.config = &config_,
+                   .membership = replication.membership,
                    .instants = replication.instants,
                    .timeline = &timeline_,
                    .keys = &keys_,
@@ -338,8 +339,7 @@ void Server::tick() {
   timeline_.synchronise();
   persistence_.clock_keeper.look();
   // If the wall clock was set back, that is written though nobody writes, or who is killed next
-  // would start at earlier instants than its readers saw. It is a turn without requests: where the
-  // disk takes nothing, no reader is answered an error for it.
+  // would start at earlier instants than its readers saw. No reader is answered the disk's error.
   const bool is_own_clock = !timeline_.is_led();
   if (is_own_clock && persistence_.clock_keeper.lead_has_grown() &&
       !keys_.store_in_use().failed()) {

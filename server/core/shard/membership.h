@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ struct MemberView {
   uint64_t turn = 0;            // the newest turn it has applied or made
   uint64_t committed = 0;       // the newest turn of its own that is committed
   std::string stopped_because;  // "": it has not stopped
+  // Ten bits of the shard for the versions of settings; nothing: they are this shard's alone.
+  std::optional<uint64_t> settings_shard = std::nullopt;
 };
 
 // A member of the shard as the members tell one another of themselves; this one as it is. What is

@@ -1,11 +1,13 @@
 #include "server/core/shard/shard_role.h"
 
+#include "base/time_units.h"
 #include "server/command/command_facts.h"
 #include "server/core/clients/messages.h"
 #include "server/core/clients/sessions.h"
 #include "server/core/disk/storage_health.h"
 #include "server/core/disk/turn.h"
 #include "server/limiter/take/limiters.h"
+#include "server/os/log.h"
 #include "server/script/run/functions.h"
 #include "server/script/run/scripts.h"
 
@@ -16,6 +18,15 @@ constexpr std::string_view kUnblocked =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 
 }  // namespace
+
+ShardRole::ShardRole(Needs needs)
+    : needs_(std::move(needs)),
+      membership_(needs_.membership),
+      settings_({.config = needs_.config,
+                 .keys = needs_.keys,
+                 .limiters = needs_.limiters,
+                 .scripts = needs_.scripts,
+                 .functions = needs_.functions}) {}
 
 // Those who wait for channels do not ask for data. Libraries send SCRIPT LOAD to every server that
 // they know, as to replicas of a Redis: a standby says what is wrong with the script, or its SHA-1.
@@ -96,8 +107,44 @@ void ShardRole::promote() {
   needs_.scripts->open();
   needs_.functions->open();
   needs_.turn->commit_early();
+  if (const auto shard = membership_->view().settings_shard; shard) {
+    keys.running().begin_command(needs_.timeline->now_ns());
+    settings_.begin(*shard);
+    needs_.turn->commit_early();
+  }
   needs_.read_policies();
   needs_.turn->commit_early();
+}
+
+bool ShardRole::take_settings(std::string_view shard, const storage::ShardInstance& instance,
+                              const SettingsPage& page) {
+  storage::Keyspace& keys = *needs_.keys;
+  if (!serves() || !keys.usable() || needs_.health->writes_denied()) return false;
+  keys.running().begin_command(needs_.timeline->now_ns());
+  const int64_t wall_ms = needs_.timeline->wall().at(keys.running().now_ns()) / kNsPerMs;
+  const size_t count =
+      settings_.take({.shard = shard, .instance = instance, .wall_ms = wall_ms}, page);
+  if (!keys.failure().ok()) {
+    keys.running().roll_back();
+    needs_.health->note_other_data();  // libraries and scripts are as the records have them
+    return false;
+  }
+  if (count > 0) {
+    log_info("{} settings of shard {} are taken over", count, shard);
+    needs_.waiting->signal_all();
+  }
+  needs_.turn->commit_early();
+  return true;
+}
+
+void ShardRole::forget_settings() {
+  constexpr uint64_t kAtOnce = 100;
+  storage::Keyspace& keys = *needs_.keys;
+  if (!serves() || !keys.usable() || needs_.health->writes_denied()) return;
+  keys.running().begin_command(needs_.timeline->now_ns());
+  forgotten_up_to_ = needs_.limiters->settings.forget_some(forgotten_up_to_, kAtOnce);
+  if (keys.failure().ok()) return needs_.turn->commit_early();
+  keys.running().roll_back();
 }
 
 // They are answered with the next turn's end.
@@ -121,6 +168,7 @@ void ShardRole::cut_listeners() {
 }
 
 storage::Status ShardRole::demote(bool has_other_data) {
+  needs_.limiters->settings.end();
   needs_.turn->drop_pending_after(0);
   end_waits();
   follow_others(true);

@@ -23,6 +23,7 @@
 #include "server/command/command.h"
 #include "server/core/disk/durability.h"
 #include "server/core/shard/membership.h"
+#include "server/core/shard/settings_store.h"
 #include "server/os/clock.h"
 #include "server/waiting/waiting.h"
 #include "storage/format/status.h"
@@ -46,6 +47,7 @@ class Scripts;
 class ShardRole {
  public:
   struct Needs {
+    const Config* config;
     Membership* membership;   // null: the server is of no shard
     InstantSource* instants;  // null: instants are those of this machine's clock
     Timeline* timeline;
@@ -61,7 +63,7 @@ class ShardRole {
     script::Functions* functions;
     std::function<void()> read_policies;  // the file of policies, if there is one
   };
-  explicit ShardRole(Needs needs) : needs_(std::move(needs)), membership_(needs_.membership) {}
+  explicit ShardRole(Needs needs);
 
   // The error for a session whose wait ends with the role, as it leads to who has its keys now; "":
   // it leads nowhere.
@@ -113,6 +115,14 @@ class ShardRole {
   // The server serves data from now on, at the instants that its timeline has now. What the first
   // turn has to bring is committed.
   void promote();
+  // The settings of the cluster that this shard is a part of.
+  SettingsStore& settings() { return settings_; }
+  // Takes over, in a turn of its own, what another shard has told of them. False: it cannot now.
+  // REQUIRES: no turn is in progress.
+  bool take_settings(std::string_view shard, const storage::ShardInstance& instance,
+                     const SettingsPage& page);
+  // Forgets some of what was deleted long ago.
+  void forget_settings();
   // The server has its data as its own log has them. Waits end with Redis' error for a master that
   // became a replica. A failure leaves it without data. `has_other_data`: the directory is another
   // one than before.
@@ -133,6 +143,8 @@ class ShardRole {
 
   Needs needs_;
   Membership* const membership_;
+  SettingsStore settings_;
+  uint64_t forgotten_up_to_ = 0;  // of the journal of settings
   EndOfWait end_of_wait_ = [](const Session&, Waiter&) { return std::string(); };
 };
 

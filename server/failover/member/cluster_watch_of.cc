@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "server/cluster/setting_item.h"
 #include "server/failover/peers/peer.h"
 #include "server/failover/peers/peer_threads.h"
 #include "server/os/log.h"
@@ -16,6 +17,8 @@ namespace weir::server {
 namespace {
 
 // An answer is facts and little else.
+// A page may have a large library.
+constexpr int64_t kSettingsExchangeMs = 1'500;
 constexpr size_t kAnswerBytesMax = kFactsBytesMax + 4096;
 
 class FileKeeper final : public ClusterKeeper {
@@ -77,6 +80,15 @@ decltype(MemberPlan::make_watch) cluster_watch_of(const Config& config,
     return std::make_unique<ClusterWatch>(plan, self,
                                           std::make_unique<PeerThreads>(access, patience, clock),
                                           cluster_file_in(dir), clock, std::move(own));
+  };
+}
+
+decltype(MemberPlan::make_settings_peers) settings_peers_of(const Config& config, Clock* clock) {
+  const RedisClient::Patience patience{.silence_ms = AskPlan::kSilenceNs / kNsPerMs,
+                                       .exchange_ms = kSettingsExchangeMs,
+                                       .exchange_bytes = kPageAnswerBytesMax};
+  return [access = peer_access(config), patience, clock] {
+    return std::make_unique<PeerThreads>(access, patience, clock);
   };
 }
 

@@ -21,4 +21,7 @@ decltype(MemberPlan::make_watch) cluster_watch_of(const Config& config,
                                                   const storage::ShardIdentity& shard,
                                                   Clock* clock);
 
+// What asks other shards for their settings.
+decltype(MemberPlan::make_settings_peers) settings_peers_of(const Config& config, Clock* clock);
+
 }  // namespace weir::server

@@ -251,7 +251,10 @@ Result<Joined, std::string> join_shard(const Config& config, Clock* clock, uint6
   plan.seed = seed;
   plan.node = [dir = config.dir, seed] { return node_of_directory(dir, Random(seed + 1)); };
   plan.on_failure = std::move(on_failure);
-  if (config.cluster_enabled) plan.make_watch = cluster_watch_of(config, shard->identity, clock);
+  if (config.cluster_enabled) {
+    plan.make_watch = cluster_watch_of(config, shard->identity, clock);
+    plan.make_settings_peers = settings_peers_of(config, clock);
+  }
   return Joined{
       .store = *shard,
       .member = std::make_unique<ShardMember>(std::move(plan), std::move(*opened), clock)};

@@ -34,6 +34,8 @@ struct MemberPlan {
   // Makes what asks the other shards, for a member whose node has this id; null: nothing does.
   std::function<std::unique_ptr<ClusterWatch>(const std::string& node, ClusterWatch::Own own)>
       make_watch;
+  // Makes what asks the other shards for their settings; null: nothing does.
+  std::function<std::unique_ptr<Peers>()> make_settings_peers;
   // Which node this is, once the data is open, or why that is not known.
   std::function<Result<NodeFile, std::string>()> node;
   // The process must end; it does not come back.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/crc64.h"
 #include "base/time_units.h"
 #include "server/core/shard/successor.h"
 #include "server/failover/member/member_metrics.h"
@@ -38,6 +39,10 @@ class ShardDurability final : public Durability {
  private:
   PrimaryReplies& replies_;
 };
+
+uint64_t settings_shard_of(const std::string& shard, const storage::ShardInstance& instance) {
+  return crc64_xz(shard + " " + storage::instance_text(instance)) % UniqueIds::kShardsOfVersions;
+}
 
 void look_for_log(LogAbsence* absence, bool is_promoted, int64_t lease_ns, Server* server) {
   const int64_t boot_ns = server->clock().boot_ns();
@@ -108,6 +113,11 @@ Result<void, std::string> ShardMember::begin(Server* server) {
   log_info("node {} is a member of shard {}, with turn {}; clients reach it at {}", self_.node,
            plan_.shard, keys_->turn(), plan_.address);
   if (plan_.make_watch) watch_ = plan_.make_watch(self_.node, [this] { return told_facts(); });
+  if (watch_ != nullptr && plan_.make_settings_peers)
+    settings_pull_ = std::make_unique<SettingsPull>(plan_.make_settings_peers(), &clock_);
+  // A shard that has all slots is a cluster of its own, and a server before it was one.
+  if (settings_pull_ != nullptr && plan_.slots != all_slots())
+    settings_shard_ = settings_shard_of(plan_.shard, watch_->instance());
   act();
   return {};
 }
@@ -171,6 +181,9 @@ void ShardMember::act() {
   if (serves() && trimmer_.due(now_ns))
     trimmer_.trim(written_back_, registry_.view(facts()), now_ns);
   if (watch_ != nullptr) watch_->act();
+  if (settings_pull_ == nullptr) return;
+  settings_pull_->act(*this, server_);
+  settle();
 }
 
 void ShardMember::heartbeat() {
@@ -216,6 +229,7 @@ int64_t ShardMember::next_ns() {
       {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
   at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
   if (watch_ != nullptr) at_ns = std::min(at_ns, watch_->next_ns());
+  if (settings_pull_ != nullptr) at_ns = std::min(at_ns, settings_pull_->next_ns());
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
   return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
@@ -261,7 +275,8 @@ MemberView ShardMember::view() const {
           .log_index = log_state.head().log_index,
           .turn = keys_->turn(),
           .committed = port_.is_promoted() ? member_->let_out_turn() : keys_->logged_turn(),
-          .stopped_because = port_.stopped().because};
+          .stopped_because = port_.stopped().because,
+          .settings_shard = settings_shard_};
 }
 
 storage::replication::MemberFacts ShardMember::facts() const {
@@ -281,7 +296,11 @@ storage::replication::MemberFacts ShardMember::facts() const {
 
 ShardFacts ShardMember::told_facts() {
   load_.sample(*server_, clock_.steady_ns());
-  return facts_of_member(view(), members(), load_, keys_->size(0));
+  ShardFacts facts = facts_of_member(view(), members(), load_, keys_->size(0));
+  const SettingsHead settings = server_->limiters().settings.head();
+  facts.settings = settings.change;
+  facts.settings_digest = digest_text_of(settings);
+  return facts;
 }
 
 std::vector<MemberSeen> ShardMember::members() const {

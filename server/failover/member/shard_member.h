@@ -25,6 +25,7 @@
 #include "server/failover/member/operator_requests.h"
 #include "server/failover/member/primary_replies.h"
 #include "server/failover/member/primary_teller.h"
+#include "server/failover/member/settings_pull.h"
 #include "server/failover/member/stale_clients.h"
 #include "server/failover/member/told_facts.h"
 #include "server/failover/peers/node_digests.h"
@@ -120,7 +121,9 @@ class ShardMember final : public Membership, public InstantSource, public storag
   PrimaryTeller primary_teller_;
   TroubleTeller trouble_;
   ToldLoad load_;
-  std::unique_ptr<ClusterWatch> watch_;  // null: it asks no other shards
+  std::unique_ptr<ClusterWatch> watch_;          // null: it asks no other shards
+  std::unique_ptr<SettingsPull> settings_pull_;  // null likewise
+  std::optional<uint64_t> settings_shard_;       // of MemberView
 };
 
 }  // namespace weir::server

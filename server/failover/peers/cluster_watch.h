@@ -75,6 +75,7 @@ class ClusterWatch final : public FactsExchange {
   const ClusterFacts& known() const { return known_; }
   // Facts of others that were not believed.
   uint64_t refused() const { return refused_; }
+  const ShardInstance& instance() const { return plan_.instance; }
   void write_metrics(MetricWriter& out) const;
 
  private:

@@ -164,6 +164,13 @@ std::optional<Override> find_override(storage::Keyspace& keys, const OverrideSet
   return std::nullopt;
 }
 
+std::optional<Override> override_at(storage::Keyspace& keys, const OverrideSet& set,
+                                    const algorithms::Zones& zones, const OverrideScope& scope) {
+  const auto value =
+      set.count == 0 ? std::nullopt : read(keys, name_of(set.id, scope_bytes(scope)));
+  return value ? decode_override(*value, zones) : std::nullopt;
+}
+
 Result<void, std::string> put_override(storage::Keyspace& keys, OverrideSet* set,
                                        const OverrideScope& scope, const Override& override) {
   const std::string bytes = scope_bytes(scope);

@@ -64,6 +64,10 @@ OverrideSet read_override_set(storage::Reader* reader);
 std::optional<Override> find_override(storage::Keyspace& keys, const OverrideSet& set,
                                       const algorithms::Zones& zones, std::string_view key);
 
+// The override of exactly this scope.
+std::optional<Override> override_at(storage::Keyspace& keys, const OverrideSet& set,
+                                    const algorithms::Zones& zones, const OverrideScope& scope);
+
 // Puts an override or replaces it. The error is a whole line, and nothing has changed.
 Result<void, std::string> put_override(storage::Keyspace& keys, OverrideSet* set,
                                        const OverrideScope& scope, const Override& override);

@@ -226,18 +226,21 @@ bool Policies::erase(std::string_view name) {
   const std::string record = record_name(name);
   storage::Ref ref = keys_.look_up_system(record);
   if (!ref.exists()) return false;
-  if (const Policy* policy = find(name); policy != nullptr && policy->overrides.count > 0) {
-    std::string count;
-    storage::put_varint(&count, policy->overrides.count);
-    const std::string drop = std::string(kDropPrefix) + std::to_string(policy->overrides.id);
-    storage::Ref drop_ref = keys_.look_up_system(drop);
-    keys_.put(&drop_ref, storage::Type::kSystem, count, 0);
-    may_drop_ = true;
-  }
+  if (const Policy* policy = find(name); policy != nullptr) drop_overrides(policy->overrides);
   erase_reports(name);
   ref = keys_.look_up_system(record);
   keys_.erase(&ref);
   return true;
+}
+
+void Policies::drop_overrides(const OverrideSet& set) {
+  if (set.count == 0) return;
+  std::string count;
+  storage::put_varint(&count, set.count);
+  const std::string drop = std::string(kDropPrefix) + std::to_string(set.id);
+  storage::Ref ref = keys_.look_up_system(drop);
+  keys_.put(&ref, storage::Type::kSystem, count, 0);
+  may_drop_ = true;
 }
 
 void Policies::replace(std::string_view name, const Policy& policy) {

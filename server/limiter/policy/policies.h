@@ -104,6 +104,8 @@ class Policies {
   Result<void, std::string> report(std::string_view name, algorithms::Report report);
   // Erases a policy; false if there was none. Its overrides go with drop_some().
   bool erase(std::string_view name);
+  // The overrides of a set that no policy has any more go with drop_some().
+  void drop_overrides(const OverrideSet& set);
   // Erases some of the overrides of deleted policies, if there are any. It is a command of its own,
   // between turns; one that fails is rolled back by the caller.
   void drop_some();

@@ -7,9 +7,11 @@
 
 #include "algorithms/words.h"
 #include "base/ascii.h"
+#include "resp/numbers.h"
 #include "server/config/config_words.h"
 #include "server/limiter/policy/descriptor_rule_lines.h"
 #include "server/limiter/policy/file_lines.h"
+#include "server/limiter/policy/noted_policies.h"
 #include "server/limiter/policy/policy_history.h"
 #include "server/limiter/policy/policy_words.h"
 #include "server/limiter/policy/request.h"
@@ -21,6 +23,7 @@ namespace {
 
 constexpr std::string_view kOwnedRecord = "policies-of-file";
 constexpr char kNamesFormat = 1;
+constexpr int64_t kEpochOfFileMax = int64_t{1} << 40;
 
 std::string without_code(std::string error) {
   return error.starts_with("ERR ") ? error.substr(4) : error;
@@ -72,7 +75,23 @@ void own(const std::vector<PolicyLine>& lines, storage::Keyspace& keys) {
   keys.put(&ref, storage::Type::kSystem, value, 0);
 }
 
+bool is_epoch(std::string_view line) {
+  const auto words = split_at_spaces(line);
+  return !words.empty() && equals_ignoring_case(words[0], "epoch");
+}
+
 }  // namespace
+
+Result<std::optional<uint64_t>, std::string> policies_epoch(std::string_view text,
+                                                            const std::string& place) {
+  FileLines lines(text, place);
+  if (!lines.next() || !is_epoch(lines.line())) return std::optional<uint64_t>();
+  const auto words = split_at_spaces(lines.line());
+  const auto number = words.size() == 2 ? resp::parse_int64(words[1]) : std::nullopt;
+  if (!number || *number < 1 || *number > kEpochOfFileMax)
+    return lines.at() + "epoch takes a number from 1 to " + std::to_string(kEpochOfFileMax);
+  return std::optional(static_cast<uint64_t>(*number));
+}
 
 const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_view name) {
   const auto found = std::lower_bound(
@@ -88,7 +107,9 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
   std::map<std::string, std::pair<int, Policy>> found;
   LineErrors errors;
   FileLines lines_of_file(text, place);
+  bool is_first = true;
   while (lines_of_file.next()) {
+    if (std::exchange(is_first, false) && is_epoch(lines_of_file.line())) continue;
     if (is_descriptor_rule(lines_of_file.line())) continue;
     const std::string at = lines_of_file.at();
     auto parsed = parse_line(lines_of_file.line(), zones);
@@ -155,6 +176,12 @@ Result<void, std::string> apply_edits(const std::vector<PolicyEdit>& edits,
     changed.push_back({edit.name, std::move(policy)});
   }
   if (auto set = policies->set_all(changed, editor.policies_max); !set) return set;
+  for (size_t at = 0; at < changed.size(); ++at) {
+    const auto& [name, policy] = changed[at];
+    const auto noted = policy ? note_policy(editor.settings, name, *policy)
+                              : note_no_policy(editor.settings, name, changes[at].number);
+    if (!noted) return noted;
+  }
   keep_changes(keys, std::move(changes));
   own(lines, keys);
   return {};

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "base/result.h"
 #include "server/limiter/counts/unique_ids.h"
 #include "server/limiter/policy/policies.h"
+#include "server/limiter/policy/settings_journal.h"
 #include "storage/keyspace/keyspace.h"
 
 namespace weir::server {
@@ -43,6 +45,11 @@ Result<std::vector<PolicyLine>, std::string> parse_policies(std::string_view tex
                                                             const algorithms::Zones& zones,
                                                             int64_t most);
 
+// The number of the line `epoch N` that a file may begin with, and in a cluster of shards does: it
+// is raised with every change, so that an old file on one machine does not undo a new one.
+Result<std::optional<uint64_t>, std::string> policies_epoch(std::string_view text,
+                                                            const std::string& place);
+
 // Finds the line of a policy; null: there is none.
 const PolicyLine* find_line(const std::vector<PolicyLine>& lines, std::string_view name);
 
@@ -62,6 +69,7 @@ struct PolicyEditor {
   int64_t wall_ms = 0;
   std::string user = {};  // whom the history names
   std::function<uint64_t()> random = {};
+  SettingsJournal* settings = nullptr;
 };
 
 // Makes the edits of these lines. Fails with an error line, and changes nothing, where there would

@@ -10,7 +10,12 @@ namespace weir::server {
 
 Limiters::Limiters(storage::Keyspace* keys, Waiting* waits, WorkMeter* work,
                    const storage::HashSeed& seed, size_t top_keys)
-    : waiting(*waits), policies(keys, work, &zones), versions(keys), ids(seed), top(top_keys) {
+    : waiting(*waits),
+      policies(keys, work, &zones),
+      versions(keys),
+      settings(keys, &versions),
+      ids(seed),
+      top(top_keys) {
   WEIR_CHECK(std::ranges::all_of(algorithms::all_algorithms(), [](const auto* algorithm) {
     return algorithm->id < VerdictCounts::kAlgorithmIdsMax;
   }));

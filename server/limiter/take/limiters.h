@@ -18,6 +18,7 @@
 #include "server/limiter/policy/descriptor_rules.h"
 #include "server/limiter/policy/policies.h"
 #include "server/limiter/policy/request_cache.h"
+#include "server/limiter/policy/settings_journal.h"
 #include "server/os/time_zones.h"
 
 namespace weir::server {
@@ -62,8 +63,9 @@ struct Limiters {
   std::shared_ptr<const DescriptorRules> descriptor_rules;  // null: no file of policies was read
   RequestCache requests{&zones.given()};
   UniqueIds versions;  // the versions of policies
-  RandomIds ids;       // the ids of leases and bookings
-  BookingAges ages;    // of bookings that RL.CANCEL has looked for
+  SettingsJournal settings;
+  RandomIds ids;     // the ids of leases and bookings
+  BookingAges ages;  // of bookings that RL.CANCEL has looked for
   TopBoard top;
   VerdictCounts verdicts;
   Callers callers;

@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "resp/numbers.h"
 #include "server/config/config.h"
+#include "server/limiter/take/limiters.h"
 #include "server/os/log.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/shebang.h"
@@ -48,6 +49,33 @@ const std::string* name_in_both(const Library& added, const Libraries& libraries
     }
   }
   return nullptr;
+}
+
+Result<void, std::string> note_differences(const Libraries& before, const Libraries& after,
+                                           SettingsJournal* settings) {
+  if (!settings->is_on()) return {};
+  for (const auto& [name, library] : before) {
+    if (after.contains(name)) continue;
+    auto noted = settings->note({.kind = SettingKind::kLibrary, .name = name, .is_deleted = true});
+    if (!noted) return noted;
+  }
+  for (const auto& [name, library] : after) {
+    const auto old = before.find(name);
+    if (old != before.end() && old->second->code == library->code) continue;
+    auto noted =
+        settings->note({.kind = SettingKind::kLibrary, .name = name, .content = library->code});
+    if (!noted) return noted;
+  }
+  return {};
+}
+
+// The very library has come from another shard lately: clients that send it to all nodes meet their
+// own change.
+bool is_met(const Libraries& libraries, std::string_view name, std::string_view code,
+            const SettingsJournal& settings) {
+  const auto found = libraries.find(name);
+  return found != libraries.end() && found->second->code == code &&
+         settings.has_met(SettingKind::kLibrary, name, false);
 }
 
 }  // namespace
@@ -153,39 +181,68 @@ void Functions::use(Libraries libraries) {
   }
 }
 
-void Functions::keep(Call& call, Libraries libraries) {
-  storage::Ref record = call.keys.look_up_system(kRecord);
+Result<void, std::string> Functions::keep(Call& call, Libraries libraries) {
+  if (auto noted = note_differences(libraries_, libraries, &call.limiters.settings); !noted)
+    return noted;
+  put(std::move(libraries));
+  return {};
+}
+
+void Functions::put(Libraries libraries) {
+  storage::Keyspace& keys = host_->keys();
+  storage::Ref record = keys.look_up_system(kRecord);
   if (libraries.empty()) {
-    call.keys.erase(&record);
+    keys.erase(&record);
   } else {
-    call.keys.put(&record, storage::Type::kSystem, encoded(libraries), 0);
+    keys.put(&record, storage::Type::kSystem, encoded(libraries), 0);
   }
   use(std::move(libraries));
-  stale_ = !call.keys.failure().ok();  // if so, the command is taken back
+  stale_ = !keys.failure().ok();  // if so, the command is taken back
+}
+
+Result<void, std::string> Functions::take(std::string_view name,
+                                          std::optional<std::string_view> code) {
+  follow_data();
+  Libraries libraries = libraries_;
+  if (code) {
+    std::string of_code;
+    if (auto added = add_to(&libraries, *code, true, &of_code); !added) return added;
+    if (of_code != name) return std::string("ERR the library's code has another name");
+  } else if (const auto found = libraries.find(name); found != libraries.end()) {
+    libraries.erase(found);
+  }
+  put(std::move(libraries));
+  return {};
 }
 
 Result<void, std::string> Functions::load(Call& call, std::string_view code, bool replace,
                                           std::string* name) {
   follow_data();
+  if (const auto head = parse_library_head(code);
+      head && is_met(libraries_, head->name, code, call.limiters.settings)) {
+    *name = head->name;
+    return {};
+  }
   Libraries libraries = libraries_;
   auto added = add_to(&libraries, code, replace, name);
-  if (added) keep(call, std::move(libraries));
-  return added;
+  return added ? keep(call, std::move(libraries)) : added;
 }
 
 Result<void, std::string> Functions::remove(Call& call, std::string_view name) {
   follow_data();
   const auto found = libraries_.find(name);
-  if (found == libraries_.end()) return std::string("ERR Library not found");
+  if (found == libraries_.end()) {
+    if (call.limiters.settings.has_met(SettingKind::kLibrary, name, true)) return {};
+    return std::string("ERR Library not found");
+  }
   Libraries libraries = libraries_;
   libraries.erase(found->first);
-  keep(call, std::move(libraries));
-  return {};
+  return keep(call, std::move(libraries));
 }
 
-void Functions::flush(Call& call) {
+Result<void, std::string> Functions::flush(Call& call) {
   follow_data();
-  keep(call, {});
+  return keep(call, {});
 }
 
 std::string Functions::dump() {
@@ -202,15 +259,15 @@ Result<void, std::string> Functions::restore(Call& call, std::string_view payloa
   Libraries libraries = policy == RestorePolicy::kFlush ? Libraries() : libraries_;
   for (const std::string& code : *codes) {
     std::string name;
-    if (const auto head = parse_library_head(code);
-        head && policy == RestorePolicy::kAppend && libraries.contains(head->name)) {
+    const auto head = parse_library_head(code);
+    if (head && is_met(libraries, head->name, code, call.limiters.settings)) continue;
+    if (head && policy == RestorePolicy::kAppend && libraries.contains(head->name)) {
       return "ERR Library " + head->name + " already exists";
     }
     auto added = add_to(&libraries, code, policy == RestorePolicy::kReplace, &name);
     if (!added) return added;
   }
-  keep(call, std::move(libraries));
-  return {};
+  return keep(call, std::move(libraries));
 }
 
 const Registration* Functions::find(std::string_view function) {

@@ -68,7 +68,10 @@ class Functions {
                                  std::string* name);
   Result<void, std::string> remove(Call& call, std::string_view name);
   Result<void, std::string> restore(Call& call, std::string_view payload, RestorePolicy policy);
-  void flush(Call& call);
+  Result<void, std::string> flush(Call& call);
+  // What another shard has said of a library, which it named so; no code: it is deleted. It is
+  // loaded in the place of the one that there is.
+  Result<void, std::string> take(std::string_view name, std::optional<std::string_view> code);
   std::string dump();
 
   const Libraries& libraries();
@@ -92,8 +95,10 @@ class Functions {
   // also when it fails.
   Result<void, std::string> add_to(Libraries* libraries, std::string_view code, bool replace,
                                    std::string* name);
-  // Makes these the libraries from now on, here and on disk.
-  void keep(Call& call, Libraries libraries);
+  // Makes these the libraries from now on, here and on disk. Where they are settings of a cluster,
+  // each one that is another then is noted. Fails with an error line, and changes nothing here.
+  Result<void, std::string> keep(Call& call, Libraries libraries);
+  void put(Libraries libraries);
   void use(Libraries libraries);
 
   ScriptHost* host_;

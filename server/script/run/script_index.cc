@@ -182,6 +182,19 @@ void ScriptIndex::erase(Script* script, std::vector<int>* references) {
   scripts_.erase(scripts_.find(script->name));
 }
 
+std::vector<int> ScriptIndex::remove(Script* script) {
+  std::vector<int> references;
+  erase(script, &references);
+  return references;
+}
+
+std::vector<std::string> ScriptIndex::kept_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, script] : scripts_)
+    if (script.kept) names.push_back(name);
+  return names;
+}
+
 std::vector<int> ScriptIndex::clear() {
   std::vector<int> references;
   while (!scripts_.empty()) erase(&scripts_.begin()->second, &references);

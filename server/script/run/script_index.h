@@ -62,8 +62,11 @@ class ScriptIndex {
   std::vector<int> add(Script script, std::string_view body, const IndexBounds& bounds);
   // Keeps a script from being forgotten.
   void keep(Script* script);
+  // Forgets a script, and answers its reference, if it has one.
+  std::vector<int> remove(Script* script);
   // Forgets all scripts, and answers their references.
   std::vector<int> clear();
+  std::vector<std::string> kept_names() const;
 
   size_t count() const { return scripts_.size(); }
   size_t bytes() const { return bytes_; }

@@ -3,6 +3,7 @@
 #include "base/ascii.h"
 #include "server/command/arguments.h"
 #include "server/config/config.h"
+#include "server/limiter/take/limiters.h"
 #include "server/os/log.h"
 #include "server/script/lua/script_host.h"
 #include "server/script/lua/sha1.h"
@@ -74,12 +75,17 @@ IndexBounds Scripts::bounds() const {
 }
 
 Result<void, ErrorReplied> Scripts::compile(Call& call, Script* script, std::string_view body) {
+  const auto compiled = compile(script, body);
+  if (!compiled) return reply_error(call, compiled.error());
+  return {};
+}
+
+Result<void, std::string> Scripts::compile(Script* script, std::string_view body) {
   if (script->reference != kNotCompiled) return {};
   const auto shebang = parse_shebang(body);
-  if (!shebang) return reply_error(call, shebang.error());
+  if (!shebang) return shebang.error();
   const auto reference = engine().compile(body.substr(shebang->body_at));
-  if (!reference)
-    return reply_error(call, "ERR Error compiling script (new function): " + reference.error());
+  if (!reference) return "ERR Error compiling script (new function): " + reference.error();
   script->reference = *reference;
   script->has_shebang = shebang->present;
   script->no_writes = (shebang->flags & kNoWrites) != 0;
@@ -153,25 +159,65 @@ void Scripts::load(Call& call) {
     forget({script.reference});
     return call.reply.bulk(name);
   }
-  if (Script* known = find(name)) {
-    index_.keep(known);
-    stale_ = !call.keys.failure().ok();
-    return call.reply.bulk(name);
-  }
+  Script* const known = find(name);
+  if (known != nullptr && known->kept) return call.reply.bulk(name);
   Script script;
   script.name = name;
   script.kept = true;
-  if (!compile(call, &script, body)) return;
-  add(call, std::move(script), body);
+  if (known == nullptr && !compile(call, &script, body)) return;
+  const auto noted = call.limiters.settings.note(
+      {.kind = SettingKind::kScript, .name = name, .content = std::string(body)});
+  if (!noted) {
+    forget({script.reference});
+    return call.reply.error(noted.error());
+  }
+  if (known != nullptr) {
+    index_.keep(known);
+    stale_ = !call.keys.failure().ok();
+  } else {
+    add(call, std::move(script), body);
+  }
   call.reply.bulk(name);
 }
 
 bool Scripts::exists(std::string_view name) { return find(name) != nullptr; }
 
-void Scripts::flush() {
+void Scripts::flush(Call& call) {
   follow_data();
+  SettingsJournal& settings = call.limiters.settings;
+  if (settings.is_on()) {
+    for (const std::string& name : index_.kept_names())
+      (void)settings.note({.kind = SettingKind::kScript, .name = name, .is_deleted = true});
+  }
   forget(index_.clear());
   stale_ = !host_->keys().failure().ok();
+}
+
+Result<void, std::string> Scripts::take(std::string_view name,
+                                        std::optional<std::string_view> body) {
+  follow_data();
+  Script* const known = index_.find(name);
+  if (!body) {
+    if (known != nullptr && known->kept) forget(index_.remove(known));
+  } else if (sha1_hex(*body) != name) {
+    return std::string("ERR the script has another SHA-1");
+  } else if (known != nullptr) {
+    index_.keep(known);
+  } else {
+    Script script;
+    script.name = name;
+    script.kept = true;
+    if (auto compiled = compile(&script, *body); !compiled) return compiled;
+    forget(index_.add(std::move(script), *body, bounds()));
+  }
+  stale_ = !host_->keys().failure().ok();
+  return {};
+}
+
+std::string_view Scripts::body_of(std::string_view name) {
+  follow_data();
+  const Script* const script = index_.find(name);
+  return script == nullptr ? std::string_view() : index_.body(*script);
 }
 
 ScriptMetrics Scripts::metrics() const {

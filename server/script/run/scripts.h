@@ -47,7 +47,12 @@ class Scripts {
 
   void load(Call& call);
   bool exists(std::string_view name);
-  void flush();
+  void flush(Call& call);
+  // What another shard has said of a script that is kept, by its SHA-1; no body: it is forgotten.
+  Result<void, std::string> take(std::string_view name, std::optional<std::string_view> body);
+  std::vector<std::string> kept_names() const { return index_.kept_names(); }
+  // "": there is no such script.
+  std::string_view body_of(std::string_view name);
   ScriptMetrics metrics() const;
 
  private:
@@ -59,6 +64,7 @@ class Scripts {
   Script* find(std::string_view name);
   // Compiles a script that is not compiled yet.
   Result<void, ErrorReplied> compile(Call& call, Script* script, std::string_view body);
+  Result<void, std::string> compile(Script* script, std::string_view body);
   // Runs a script, which may be refused before it runs, or be stopped and taken back.
   void run(Call& call, const Script& script, size_t keys, bool read_only);
   IndexBounds bounds() const;

@@ -19,6 +19,7 @@ ShardFacts full_facts() {
   facts.changes = 3;
   facts.slots = {{{0, 99}, 1}, {{200, 200}, 4}, {{201, 16383}, 2}};
   facts.settings = 12;
+  facts.settings_digest = "0123456789abcdef";
   facts.decisions_per_s = 345;
   facts.busy_permille = 678;
   facts.keys = 901;
@@ -103,6 +104,8 @@ TEST(ShardFacts, WhatNoMemberTellsIsRefused) {
   EXPECT_THAT(with([](ShardFacts* f) { f->members[1].hostname = "a:1"; }), HasSubstr("hostname"));
   EXPECT_THAT(with([](ShardFacts* f) { f->members[1].state = "x\x1b[0m"; }), HasSubstr("state"));
   EXPECT_THAT(with([](ShardFacts* f) { f->members[1].acl = "0"; }), HasSubstr("acl"));
+  EXPECT_THAT(with([](ShardFacts* f) { f->settings_digest = "12"; }),
+              HasSubstr("'settings_digest'"));
   EXPECT_THAT(with([](ShardFacts* f) { f->slots[1].slots.first = 99; }), HasSubstr("order"));
   EXPECT_THAT(with([](ShardFacts* f) { f->slots[2].slots.last = 16384; }), HasSubstr("order"));
   EXPECT_THAT(with([](ShardFacts* f) { f->slots[0].version = 0; }), HasSubstr("order"));
@@ -139,7 +142,7 @@ TEST(ShardFacts, NumbersAndCountsHaveBounds) {
   size_t used = 0;
   const std::string whole = shard_facts_bytes(facts);
   ASSERT_EQ(resp::decode(whole, &value, &used), resp::DecodeStatus::kValue);
-  std::vector<resp::Value>& members = value.elements[27].elements;
+  std::vector<resp::Value>& members = value.elements[29].elements;
   ASSERT_EQ(members.size(), kMembersMax);
   EXPECT_TRUE(read_shard_facts(value));
   members.push_back(members[1]);

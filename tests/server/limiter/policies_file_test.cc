@@ -285,5 +285,42 @@ TEST_F(PoliciesFile, KeepsTheHistoryOfManyChangesBounded) {
   EXPECT_EQ(kept, 2000u);
 }
 
+// A cluster of shards: an old file on one machine does not undo the new one.
+TEST_F(PoliciesFile, InAClusterItsEpochNeverFalls) {
+  const auto begin = [this] {
+    Server& server = **server_;
+    server.keys().running().begin_command(server.timeline().now_ns());
+    server.shard_role().settings().begin(3);
+    server.turn().commit_early();
+  };
+  begin();
+  EXPECT_THAT(reload("policy free 100/1m\n"), HasSubstr("policies: in a cluster of shards the "
+                                                        "file begins with 'epoch N'"));
+  EXPECT_THAT(reload("# plans\nepoch 3\npolicy free 200/1m\n"), HasSubstr("+ free GCRA 200/1m"));
+  EXPECT_EQ(reload("# plans\nepoch 3\npolicy free 200/1m\n"), "[]");
+  EXPECT_THAT(reload("epoch 2\npolicy free 100/1m\n"),
+              HasSubstr("its epoch 2 is lower than 3, which the cluster has seen"));
+  EXPECT_THAT(reload("epoch 3\npolicy free 100/1m\n"),
+              HasSubstr("the cluster has seen another file of epoch 3"));
+  EXPECT_THAT(ask("RL.POLICY GET free"), HasSubstr("200/1m"));
+  EXPECT_THAT(reload("epoch 4\npolicy free 300/1m\n"), HasSubstr("+ free GCRA 300/1m"));
+  SettingsPage page{.up_to = 1, .has_more = false, .items = {}};
+  page.items = {{.kind = SettingKind::kFileEpoch, .version = 9, .made = 7}};
+  EXPECT_TRUE((*server_)->shard_role().take_settings("b", {}, page));
+  EXPECT_THAT(reload("epoch 5\npolicy free 400/1m\n"), HasSubstr("is lower than 9"));
+  restart();
+  begin();
+  EXPECT_THAT(reload("epoch 8\npolicy free 400/1m\n"), HasSubstr("is lower than 9"));
+  EXPECT_THAT(reload("epoch 10\npolicy free 500/1m\n"), HasSubstr("+ free GCRA 500/1m"));
+}
+
+TEST_F(PoliciesFile, AServerAloneReadsAFileWithAnEpoch) {
+  EXPECT_THAT(reload("epoch 3\npolicy free 200/1m\n"), HasSubstr("+ free GCRA 200/1m"));
+  EXPECT_THAT(reload("epoch 2\npolicy free 300/1m\n"), HasSubstr("+ free GCRA 300/1m"));
+  for (const char* wrong : {"epoch", "epoch 0", "epoch x", "epoch 1 2", "epoch 99999999999999"})
+    EXPECT_THAT(reload(wrong), HasSubstr("policies:1: epoch takes a number from 1 to"));
+  EXPECT_THAT(reload("policy free 300/1m\nepoch 3\n"), HasSubstr("policies:2: expected 'policy"));
+}
+
 }  // namespace
 }  // namespace weir::server
