@@ -324,6 +324,7 @@ class Shards(Charts):
         self.assertEqual(len(seeds), 6)
         self.assertEqual(seeds[-1], "limits-weir-c-1.limits-weir-headless.default.svc.cluster.local:6379")
         self.assertIn("+weir|facts", block(text, "users.acl"))
+        self.assertIn("+weir|settings", block(text, "users.acl"))
 
     def test_the_founding_text_is_the_tool_s_and_is_not_changed(self):
         text = block(self.render(*SHARDS), "founding")
