@@ -9,6 +9,7 @@
 #include "server/failover/member/member_metrics.h"
 #include "server/failover/peers/member_words.h"
 #include "server/os/log.h"
+#include "server/report/metrics.h"
 
 namespace weir::server {
 
