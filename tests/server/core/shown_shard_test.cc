@@ -235,7 +235,7 @@ TEST_F(ShownShardTest, UntilTheLogNamesAPrimaryItIsTheLastThatWasKnown) {
   own.members[0].told.is_primary = true;
   KnownShard other{.name = "other", .members = {known_as("z", 0)}};
   other.members[0].told.is_primary = true;
-  membership_.known = {other, own};
+  membership_.known = {own, other};
   ShownShard shard = shown();
   ASSERT_EQ(shard.members.size(), 2u);
   EXPECT_EQ(shard.primary()->id + " " + shard.primary()->host, "x host-x");
