@@ -60,6 +60,7 @@ Result<SettingItem, std::string> read_item(const Value& value) {
       is_epoch || item.kind == SettingKind::kPolicy || item.kind == SettingKind::kOverride;
   if ((item.made != 0) != is_made) return wrong;
   if (is_epoch && (!item.name.empty() || !item.content.empty() || item.is_deleted)) return wrong;
+  if (is_epoch && item.version > kFileEpochMax) return wrong;
   if (item.kind == SettingKind::kOverride && !parse_override_setting_name(item.name)) return wrong;
   return item;
 }
@@ -138,9 +139,12 @@ Result<SettingsPage, std::string> read_settings_page(const Value& value, uint64_
   // One that goes back begins anew: the shard has lost changes that it had told of.
   if (*has_more == 1 && *up_to == after) return std::string("the page goes nowhere");
   SettingsPage page{.up_to = *up_to, .has_more = *has_more == 1, .items = {}};
+  size_t libraries = 0;
   for (const Value& element : list.elements) {
     auto item = read_item(element);
     if (!item) return item.error();
+    if (item->kind == SettingKind::kLibrary && ++libraries > kLibrariesOfPageMax)
+      return std::string("the page has too many libraries");
     page.items.push_back(std::move(*item));
   }
   return page;

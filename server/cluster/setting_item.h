@@ -36,12 +36,16 @@ inline constexpr uint8_t kSettingKindMax = 5;
 inline constexpr size_t kSettingNameBytesMax = 8 << 10;
 inline constexpr size_t kSettingBytesMax = 1 << 20;  // of a content
 inline constexpr size_t kSettingsOfPageMax = 128;
+// Who takes a library over runs it, for half a second at most, and does so for one at a time.
+inline constexpr size_t kLibrariesOfPageMax = 1;
 // A page ends with the item that reaches this.
 inline constexpr size_t kPageBytesMax = 128 << 10;
 inline constexpr size_t kPageAnswerBytesMax =
     kPageBytesMax + kSettingBytesMax + kSettingNameBytesMax + (64 << 10);
 // Counter x 1024 + ten bits of the shard: far from what an integer of a client can be.
 inline constexpr uint64_t kSettingVersionMax = uint64_t{1} << 52;
+// Of a file of policies. A higher one from a peer would shut out all files for ever.
+inline constexpr uint64_t kFileEpochMax = uint64_t{1} << 40;
 
 struct SettingItem {
   SettingKind kind = SettingKind::kPolicy;

@@ -78,9 +78,14 @@ constexpr UseNames kUseNames[] = {
     {KeyUse::kNoKey, {"not_key"}},
 };
 
+// What is the operator's comes to nobody by the right to read keys.
+bool reads_for_anybody(const Command& command) {
+  return command.has(kReads) && !command.has(kWrites | kAdmin);
+}
+
 bool is_keyspace(const Command& command) {
   if (command.group == "generic") return has_keys(command) || command.has(kReads | kWrites);
-  return command.group == "server" && command.has(kReads | kWrites);
+  return command.group == "server" && (command.has(kWrites) || reads_for_anybody(command));
 }
 
 bool is_dangerous(const Command& command) {
@@ -137,7 +142,7 @@ std::vector<std::string_view> acl_categories(const Command& command) {
   };
   const bool scripting = group == "scripting";
   add_if(by_group && !command.has(kContainer) && is_keyspace(command), "keyspace");
-  add_if(command.has(kReads) && !command.has(kWrites) && !scripting, "read");
+  add_if(reads_for_anybody(command) && !scripting, "read");
   add_if(command.has(kWrites), "write");
   if (by_group) add_group(&categories, kDataGroups, group);
   add_if(command.has(kPubsub), "pubsub");

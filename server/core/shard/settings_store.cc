@@ -133,12 +133,15 @@ SettingsPage SettingsStore::page(uint64_t after) {
   SettingsPage page{.up_to = after > newest ? 0 : after, .has_more = false, .items = {}};
   size_t bytes = 0;
   size_t count = 0;
+  size_t libraries = 0;
   std::string policy;
   for (uint64_t looked = 0; page.up_to < newest && looked < kLookedAtMax; ++looked) {
-    if (count == kSettingsOfPageMax || bytes >= kPageBytesMax) break;
+    if (count == kSettingsOfPageMax || bytes >= kPageBytesMax || libraries == kLibrariesOfPageMax)
+      break;
     auto item = item_at(++page.up_to);
     if (!item) continue;
     ++count;
+    if (item->kind == SettingKind::kLibrary) ++libraries;
     const auto add = [&](SettingItem added) {
       bytes += added.name.size() + added.content.size();
       page.items.push_back(std::move(added));
@@ -254,7 +257,8 @@ size_t SettingsStore::take(const Teller& teller, const SettingsPage& page) {
         continue;
     }
     if (item.version > version_max || !is_news(item)) continue;
-    auto done = put(item, teller);
+    auto done = journal.check_room(item.kind, item.name);
+    if (done) done = put(item, teller);
     if (done) done = journal.note_taken(item);
     if (done) {
       ++taken;

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::string_view kOwnedRecord = "policies-of-file";
 constexpr char kNamesFormat = 1;
-constexpr int64_t kEpochOfFileMax = int64_t{1} << 40;
 
 std::string without_code(std::string error) {
   return error.starts_with("ERR ") ? error.substr(4) : error;
@@ -88,8 +87,8 @@ Result<std::optional<uint64_t>, std::string> policies_epoch(std::string_view tex
   if (!lines.next() || !is_epoch(lines.line())) return std::optional<uint64_t>();
   const auto words = split_at_spaces(lines.line());
   const auto number = words.size() == 2 ? resp::parse_int64(words[1]) : std::nullopt;
-  if (!number || *number < 1 || *number > kEpochOfFileMax)
-    return lines.at() + "epoch takes a number from 1 to " + std::to_string(kEpochOfFileMax);
+  if (!number || *number < 1 || static_cast<uint64_t>(*number) > kFileEpochMax)
+    return lines.at() + "epoch takes a number from 1 to " + std::to_string(kFileEpochMax);
   return std::optional(static_cast<uint64_t>(*number));
 }
 

@@ -172,7 +172,14 @@ Result<void, std::string> SettingsJournal::note(SettingItem item) {
   if (item.content.size() > kSettingBytesMax)
     return "ERR in a cluster of shards it has at most " + std::to_string(kSettingBytesMax) +
            " bytes, got " + std::to_string(item.content.size());
+  if (item.name.size() > kSettingNameBytesMax)  // no other shard would read a page that has it
+    return "ERR in a cluster of shards a name has at most " + std::to_string(kSettingNameBytesMax) +
+           " bytes, got " + std::to_string(item.name.size());
   if (item.version == 0) item.version = static_cast<uint64_t>(versions_.next());
+  if (item.version > kSettingVersionMax)
+    return std::string(
+        "ERR the versions of this cluster's settings are used up: a peer has told of one that "
+        "cannot be, and no shard would take this over");
   if (item.kind == SettingKind::kPolicy) {
     const auto before = read(item.kind, item.name);
     item.made = before && (item.is_deleted || !before->is_deleted) ? before->made : item.version;
@@ -194,14 +201,20 @@ void SettingsJournal::add_to_policy(std::string_view policy, uint64_t part) {
   put(SettingKind::kPolicy, policy, *entry);
 }
 
+Result<void, std::string> SettingsJournal::check_room(SettingKind kind,
+                                                      std::string_view name) const {
+  const SettingsHead head = this->head();
+  if (head.there + head.deleted < kSettingsMax || read(kind, name)) return {};
+  return "ERR a cluster of shards has at most " + std::to_string(kSettingsMax) +
+         " policies, overrides, libraries and scripts, with those that were deleted within 30 "
+         "days";
+}
+
 // The numbers of the digest are sums, so what goes is subtracted, past zero, too.
 Result<void, std::string> SettingsJournal::keep(const SettingItem& item, bool is_taken) {
+  if (auto room = check_room(item.kind, item.name); !room) return room;
   SettingsHead head = this->head();
   const auto kept = read(item.kind, item.name);
-  if (!kept && head.there + head.deleted >= kSettingsMax)
-    return "ERR a cluster of shards has at most " + std::to_string(kSettingsMax) +
-           " policies, overrides, libraries and scripts, with those that were deleted within 30 "
-           "days";
   if (kept) erase(journal_record(kept->change));
   const auto before = find(item.kind, item.name);  // nothing: what is kept lay under another policy
   if (kept) kept->is_deleted ? --head.deleted : --head.there;

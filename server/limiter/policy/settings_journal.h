@@ -88,6 +88,8 @@ class SettingsJournal {
   // for a policy that there was not, its version. Fails with an error line where there would be too
   // many.
   Result<void, std::string> note(SettingItem item);
+  // Fails with that line before anything was changed.
+  Result<void, std::string> check_room(SettingKind kind, std::string_view name) const;
   // The same of one that another shard has said.
   Result<void, std::string> note_taken(const SettingItem& item);
   // Whether another shard has said lately that the setting is as it is, or is not. A command that

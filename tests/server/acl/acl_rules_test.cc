@@ -117,6 +117,18 @@ TEST_F(AclRules, EveryLimiterCommandIsInOneOfTheCategories) {
   }
 }
 
+TEST_F(AclRules, TheRightToReadKeysReachesNothingOfTheOperator) {
+  apply_all({"+@read", "+@keyspace", "~*"});
+  EXPECT_TRUE(allows({"get", "k"}));
+  EXPECT_FALSE(allows({"weir", "settings", "after", "0"}));
+  for (size_t i = 0; i < table_.count(); ++i) {
+    const Command& row = *table_.row(i);
+    if (row.has(kAdmin)) {
+      EXPECT_THAT(acl_categories(row), Not(Contains("read"))) << row.name;
+    }
+  }
+}
+
 TEST_F(AclRules, FirstArgumentsOfADeniedCommand) {
   apply_all({"+select|0", "+SELECT|1"});
   EXPECT_TRUE(allows({"select", "0"}));

@@ -73,6 +73,7 @@ TEST(SettingItem, WhatIsWrongIsRefused) {
   item_is_wrong([](SettingsPage* p) { p->items[0].made = 0; });
   item_is_wrong([](SettingsPage* p) { p->items[3].made = 1; });
   item_is_wrong([](SettingsPage* p) { p->items[4].made = 0; });
+  item_is_wrong([](SettingsPage* p) { p->items[4].version = kFileEpochMax + 1; });
   item_is_wrong([](SettingsPage* p) { p->items[4].name = "x"; });
   item_is_wrong([](SettingsPage* p) { p->items[4].is_deleted = true; });
   item_is_wrong([](SettingsPage* p) { p->items[2].content = "code"; });
@@ -87,6 +88,8 @@ TEST(SettingItem, WhatIsWrongIsRefused) {
       wrong_with(page,
                  [](SettingsPage* p) { p->items.resize(2 * kSettingsOfPageMax + 1, p->items[0]); }),
       "the page has too many items");
+  EXPECT_EQ(wrong_with(page, [](SettingsPage* p) { p->items.push_back(p->items[2]); }),
+            "the page has too many libraries");
 }
 
 // A length that is written with more bytes than it needs would be a second name of one override.
