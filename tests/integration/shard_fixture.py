@@ -277,6 +277,10 @@ MEMBERS = ("a1", "a2", "b1", "b2", "c1", "c2")
 class ThreeShards(OnPostgres, ShardTest):
     """Three shards of two members over one PostgreSQL, founded by one text."""
 
+    def options(self, _):
+        """What a member has beside what all tests give it."""
+        return {}
+
     def setUp(self):
         super().setUp()
         code, text = self.tool("found", "limits", *SHARES)
@@ -298,7 +302,7 @@ class ThreeShards(OnPostgres, ShardTest):
         """Starts members at their ports, all at once: with seeds only where they are named."""
         for name in names:
             self.living[name] = self.member(name, shard=name[0], port=self.ports[name], cluster_enabled="yes",
-                                            commit_wait_ms=-1, **options).spawn()
+                                            commit_wait_ms=-1, **self.options(name), **options).spawn()
         for name in names:
             harness.wait_until(self.living[name].is_ready, f"{name} is ready")
 
