@@ -9,51 +9,14 @@ import unittest
 
 import harness
 import postgres
-from shard_fixture import CLI, TOOL, OnPostgres, ShardTest, Taker
-
-SHARES = {"a": (0, 5460), "b": (5461, 10921), "c": (10922, 16383)}
-TAGS = {"a": "{b}", "b": "{k}", "c": "{a}"}  # of each shard's slots: 3300, 7629, 15495
-MEMBERS = ("a1", "a2", "b1", "b2", "c1", "c2")
+from shard_fixture import CLI, MEMBERS, SHARES, TAGS, TOOL, ShardTest, Taker, ThreeShards
 
 
 @unittest.skipUnless(postgres.programs() or os.environ.get("CI"), "PostgreSQL is not installed")
-class ShardMap(OnPostgres, ShardTest):
+class ShardMap(ThreeShards):
     def setUp(self):
         super().setUp()
-        code, text = self.tool("found", "limits", *SHARES)
-        self.assertEqual(code, 0, text)
-        founding = self.write("founding", text)
-        self.ports = {name: harness.free_port() for name in MEMBERS}
-        self.living = {}
-        for shard in SHARES:
-            os.makedirs(self.path(shard + "1"))
-            code, out = self.command("--new-shard", self.log_address(), shard, "--founding", founding, "--dir",
-                                     self.path(shard + "1") + "/data")
-            self.assertEqual(code, 0, out)
-        self.begin(*MEMBERS, cluster_seeds=" ".join(self.address(shard + "1") for shard in SHARES))
         self.all_show_all()
-
-    def address(self, name):
-        return f"127.0.0.1:{self.ports[name]}"
-
-    def begin(self, *names, **options):
-        """Starts members at their ports, all at once: with seeds only where they are named."""
-        for name in names:
-            self.living[name] = self.member(name, shard=name[0], port=self.ports[name], cluster_enabled="yes",
-                                            commit_wait_ms=-1, **options).spawn()
-        for name in names:
-            harness.wait_until(self.living[name].is_ready, f"{name} is ready")
-
-    def kill(self, *names):
-        for name in names:
-            member = self.living.pop(name)
-            member.send_signal(signal.SIGKILL)
-            member.wait()
-
-    def primary_in(self, shard):
-        mine = [name for name in self.living if name[0] == shard]
-        harness.wait_until(lambda: any(self.serves(self.living[name]) for name in mine), f"somebody of {shard} serves")
-        return next(name for name in mine if self.serves(self.living[name]))
 
     def shown(self, name):
         """By the first slots of the ranges: the last one, the primary's port, and the ports of the standbys."""

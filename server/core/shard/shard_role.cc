@@ -1,5 +1,9 @@
 #include "server/core/shard/shard_role.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/words.h"
 #include "base/time_units.h"
 #include "server/command/command_facts.h"
 #include "server/core/clients/messages.h"
@@ -16,6 +20,52 @@ namespace {
 
 constexpr std::string_view kUnblocked =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
+// A page has hundreds: so many have a line of the audit each, and the others one together.
+constexpr uint64_t kSettingsToldMax = 20;
+
+std::string_view word_of(SettingKind kind) {
+  switch (kind) {
+    case SettingKind::kPolicy:
+      return "policy";
+    case SettingKind::kOverride:
+      return "override";
+    case SettingKind::kLibrary:
+      return "library";
+    case SettingKind::kScript:
+      return "script";
+    case SettingKind::kFileEpoch:
+      return "file-epoch";
+  }
+  return "";
+}
+
+std::string shown_name(const SettingKey& key) {
+  const auto override =
+      key.kind == SettingKind::kOverride ? parse_override_setting_name(key.name) : std::nullopt;
+  if (!override) return algorithms::shown(key.name);
+  return algorithms::shown(override->policy) + (override->is_prefix ? " PREFIX " : " KEY ") +
+         algorithms::shown(override->name);
+}
+
+// Of what another shard's primary has told, by the changes that came after a number.
+void audit_settings(const SettingsJournal& journal, uint64_t after, std::string_view shard) {
+  const uint64_t newest = journal.head().change;
+  const uint64_t last = std::min(newest, after + kSettingsToldMax);
+  for (uint64_t change = after; change < last;) {
+    const auto key = journal.at(++change);
+    if (!key) continue;  // the page has changed it again
+    const auto entry = journal.find(key->kind, key->name);
+    std::vector<LogField> fields = {{"shard", std::string(shard)},
+                                    {"kind", std::string(word_of(key->kind))},
+                                    {"name", shown_name(*key)}};
+    if (entry && entry->is_deleted) fields.push_back({"deleted", "1"});
+    log_always(EventLevel::kInfo, "audit: settings", fields);
+  }
+  if (last == newest) return;
+  const LogField fields[] = {{"shard", std::string(shard)},
+                             {"more", std::to_string(newest - last)}};
+  log_always(EventLevel::kInfo, "audit: settings", fields);
+}
 
 }  // namespace
 
@@ -122,6 +172,8 @@ bool ShardRole::take_settings(std::string_view shard, const storage::ShardInstan
   if (!serves() || !keys.usable() || needs_.health->writes_denied()) return false;
   keys.running().begin_command(needs_.timeline->now_ns());
   const int64_t wall_ms = needs_.timeline->wall().at(keys.running().now_ns()) / kNsPerMs;
+  const SettingsJournal& journal = needs_.limiters->settings;
+  const uint64_t before = journal.head().change;
   const size_t count =
       settings_.take({.shard = shard, .instance = instance, .wall_ms = wall_ms}, page);
   if (!keys.failure().ok()) {
@@ -134,6 +186,7 @@ bool ShardRole::take_settings(std::string_view shard, const storage::ShardInstan
     needs_.waiting->signal_all();
   }
   needs_.turn->commit_early();
+  if (count > 0) audit_settings(journal, before, shard);
   return true;
 }
 

@@ -59,4 +59,17 @@ void write_member_metrics(const MeasuredMember& shown, MetricWriter& out) {
             shown.trimmed_up_to);
 }
 
+void write_settings_metrics(const std::vector<KnownShard>& shards, std::string_view own,
+                            MetricWriter& out) {
+  constexpr MetricTable kSettingsMetrics{"shard", "shard_settings_"};
+  for (const KnownShard& shard : shards) {
+    out.row(kSettingsMetrics, shard.name, [&] {
+      out.gauge({"settings_behind",
+                 "Whether the shard has other policies, libraries and scripts than this one, as "
+                 "its members last told."},
+                shard.is_own || shard.settings_digest == own ? 0 : 1);
+    });
+  }
+}
+
 }  // namespace weir::server

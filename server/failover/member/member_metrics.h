@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "server/core/shard/membership.h"
@@ -21,5 +22,9 @@ struct MeasuredMember {
 };
 
 void write_member_metrics(const MeasuredMember& seen, MetricWriter& out);
+
+// Which of the shards have other settings than this one, whose digest is `own`.
+void write_settings_metrics(const std::vector<KnownShard>& shards, std::string_view own,
+                            MetricWriter& out);
 
 }  // namespace weir::server

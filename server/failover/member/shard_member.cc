@@ -320,6 +320,7 @@ void ShardMember::write_metrics(MetricWriter& out) const {
   out.gauge({"loop_busy_ratio", "The share of the time that turns have taken of late."},
             load_.busy_ratio(), 3);
   watch_->write_metrics(out);
+  write_settings_metrics(known_shards(), digest_text_of(server_->limiters().settings.head()), out);
 }
 
 Result<void, std::string> ShardMember::order(const MemberOrder& order) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/cluster/setting_item.h"
 #include "server/cluster/slot_table.h"
+#include "server/core/disk/stored_meaning.h"
 #include "server/script/lua/sha1.h"
 #include "storage/format/codec.h"
 #include "storage/format/header.h"
@@ -180,6 +182,46 @@ TEST_F(ContentsTest, SystemRecordsThatMakeNoSense) {
   EXPECT_EQ(contents_.damages(), 8u);
   EXPECT_EQ(contents_.damage().back(),
             "system record \"of-tomorrow\": this weir-server knows no such record");
+}
+
+// As a hand, a disk or a hostile member has bent them: any byte, any end.
+TEST_F(ContentsTest, SettingsOfAClusterThatMakeNoSense) {
+  const auto is_good = [](std::string_view name, std::string_view payload) {
+    return fault_of_system_record(name, payload).what.empty();
+  };
+  const std::string plan = "setting/\1plan";
+  const std::string override = "setting/\2" + override_setting_name({"plan", true, "big:"});
+  const std::string entry = std::string("\1\7\3\0\5\7", 6) + std::string(16, 'd') + "\2";
+  const std::string head = "\1\3" + std::string(8, 'd') + "\2\1";
+  const std::string from = "\1" + std::string(16, 'i') + "\3";
+  EXPECT_TRUE(is_good("settings", head));
+  EXPECT_TRUE(is_good(plan, entry));
+  EXPECT_TRUE(is_good(override, entry));
+  EXPECT_TRUE(is_good("setting-change/3", "\1plan"));
+  EXPECT_TRUE(is_good("settings-from/b", from));
+  for (const auto& [name, payload] : {std::pair<std::string, std::string>{"settings", head},
+                                      {plan, entry},
+                                      {"settings-from/b", from}}) {
+    for (size_t size = 0; size < payload.size(); ++size)
+      EXPECT_FALSE(is_good(name, payload.substr(0, size))) << name << " of " << size << " bytes";
+    EXPECT_FALSE(is_good(name, payload + "x"));
+    EXPECT_TRUE(fault_of_system_record(name, "\2" + payload.substr(1)).may_be_newer);
+    for (size_t at = 0; at < payload.size(); ++at) {
+      std::string bent = payload;
+      for (int byte = 0; byte < 256; ++byte) {
+        bent[at] = static_cast<char>(byte);
+        (void)fault_of_system_record(name, bent);
+      }
+    }
+  }
+  EXPECT_FALSE(is_good("setting/", entry));
+  EXPECT_FALSE(is_good("setting/\6plan", entry));
+  EXPECT_FALSE(is_good("setting/\2plan", entry)) << "an override without a policy";
+  EXPECT_FALSE(is_good(plan, std::string("\1\7\3\4\5\7", 6) + std::string(16, 'd') + "\2"));
+  EXPECT_FALSE(is_good("setting-change/3", ""));
+  EXPECT_FALSE(is_good("setting-change/3", "\2plan"));
+  system_record("settings", "\1");
+  EXPECT_EQ(damage(), "system record \"settings\": it cannot be read as a setting of a cluster");
 }
 
 TEST_F(ContentsTest, AValueOfAnotherFormat) {
