@@ -172,7 +172,6 @@ ClusterFacts::Heard ClusterFacts::hear(const ShardFacts& facts, int64_t now_ns, 
   told = {.facts = facts, .at_ns = now_ns};
   told.facts.others.clear();
   told.facts.slots.clear();  // a list may be long, and is kept once for the shard
-  for (ToldMember& member : told.facts.members) member.configuration = member.acl = "";
   if (shard.told.size() > kMembersMax) {
     shard.told.erase(std::min_element(
         shard.told.begin(), shard.told.end(),

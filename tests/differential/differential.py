@@ -31,7 +31,7 @@ from owners import redis_owners, weir_owners, weir_shards  # noqa: E402
 from servers import redis_server, weir_server  # noqa: E402
 from shrink import shrink  # noqa: E402
 from streams import make_stream, shown, shown_replies  # noqa: E402
-from tables import ALONE, OF_CLUSTERS, TABLES  # noqa: E402
+from tables import ALONE, OF_CLUSTERS, OF_NODES, TABLES  # noqa: E402
 from wire import Closed, Silent  # noqa: E402
 from support.processes import CannotStart  # noqa: E402
 
@@ -67,6 +67,8 @@ def parse_options():
     if options.shards:
         options.cluster, options.owners = True, options.shards
     left_out = ALONE if options.cluster else ALONE | OF_CLUSTERS
+    if options.shards:
+        left_out = left_out | OF_NODES
     options.tables = options.tables or ",".join(name for name in TABLES if name not in left_out)
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 32)
@@ -176,6 +178,8 @@ def main():
     rows = [row for name in options.tables.split(",") for row in TABLES[name]]
     if options.owners > 1:  # weir refuses it there: docs/cluster.md
         rows = [row for row in rows if not row.usage.startswith("PUBLISH ")]
+    if options.shards:  # all have what one was told: docs/cluster.md
+        rows = [row for row in rows if not row.usage.startswith("SCRIPT LOAD ")]
     coverage = Coverage(rows)
     redis = redis_owners(options.owners) if options.cluster else redis_server()
     try:

@@ -111,6 +111,17 @@ Result<std::vector<std::string>, std::string> rules_diff(const Rules& before, co
   return lines;
 }
 
+// Rules are each member's own, and go to no other shard: those of a file that is too old for its
+// policies are better than none, where every question about descriptors would fail.
+void take_rules_alone(std::string_view text, const std::string& path, const PoliciesNeeds& needs) {
+  if (needs.limiters->descriptor_rules != nullptr) return;
+  const auto file = parse_file(text, path, needs);
+  if (!file || file->rules->texts().empty()) return;
+  log_warning("{}: its {} rules for descriptors are taken, its policies are not", path,
+              file->rules->texts().size());
+  needs.limiters->descriptor_rules = file->rules;
+}
+
 }  // namespace
 
 Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
@@ -125,7 +136,10 @@ Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
       read_plain_file(path, kPoliciesFileBytesMax, format_size(kPoliciesFileBytesMax), &text);
   if (!read) return std::string(kErr) + read.error();
   const auto epoch = news_of_epoch(text, path, needs.limiters->settings);
-  if (!epoch) return std::string(kErr) + epoch.error();
+  if (!epoch) {
+    if (how.apply) take_rules_alone(text, path, needs);
+    return std::string(kErr) + epoch.error();
+  }
   const auto file = parse_file(text, path, needs);
   if (!file) return std::string(kErr) + file.error();
   const std::vector<PolicyLine>& lines = file->policies;
@@ -185,7 +199,10 @@ Result<Reloaded, std::string> reload_policies_between_turns(const PoliciesNeeds&
   }
   keys.running().begin_command(needs.timeline->now_ns());
   const auto diff = reload_policies(needs, {.user = std::string(kNobody), .apply = true});
-  if (!diff) return without_code(diff.error());
+  if (!diff) {
+    keys.running().roll_back();
+    return without_code(diff.error());
+  }
   if (!keys.failure().ok()) {
     keys.running().roll_back();
     return keys.failure().message();

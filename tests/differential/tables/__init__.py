@@ -19,3 +19,5 @@ TABLES = {
 }
 ALONE = {"transactions", "expiry"}  # not to be mixed with others in one stream
 OF_CLUSTERS = {"cluster"}  # not to be asked without one
+# What Redis has for each node, and weir's shards share, as they do scripts that are loaded.
+OF_NODES = {"functions"}

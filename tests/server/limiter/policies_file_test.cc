@@ -310,7 +310,11 @@ TEST_F(PoliciesFile, InAClusterItsEpochNeverFalls) {
   EXPECT_THAT(reload("epoch 5\npolicy free 400/1m\n"), HasSubstr("is lower than 9"));
   restart();
   begin();
-  EXPECT_THAT(reload("epoch 8\npolicy free 400/1m\n"), HasSubstr("is lower than 9"));
+  EXPECT_EQ((*server_)->limiters().descriptor_rules, nullptr);
+  EXPECT_THAT(reload("epoch 8\npolicy free 400/1m\nrls d user=* POLICY free KEY u:{user}\n"),
+              HasSubstr("is lower than 9"));
+  ASSERT_NE((*server_)->limiters().descriptor_rules, nullptr);
+  EXPECT_EQ((*server_)->limiters().descriptor_rules->texts().size(), 1u);
   EXPECT_THAT(reload("epoch 10\npolicy free 500/1m\n"), HasSubstr("+ free GCRA 500/1m"));
 }
 
