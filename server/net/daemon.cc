@@ -80,7 +80,8 @@ int Daemon::run() {
     if (std::exchange(reload_due_, false)) (void)server_.reload().run();
     turn();
     if (run_handlers()) more_to_run_ = true;  // a turn does what its handlers want
-    if (server_.shutdown.requested) stopping_ = true;
+    if (server_.shutdown.requested) is_to_end_ = true;
+    if (is_to_end_ && !last_service_.goes_on(server_.shard_role().membership())) stopping_ = true;
   }
   return drain();
 }
@@ -267,7 +268,7 @@ void Daemon::serve_while_busy() {
   for (Session* session : server_.turn().end_busy_round()) {
     if (session->transport() != nullptr) session->transport()->flush();
   }
-  if (stopping_) server_.scripting().busy.kill();
+  if (is_to_end_) server_.scripting().busy.kill();
 }
 
 void Daemon::on_accept(std::unique_ptr<ByteStream> stream, Peer peer) {
@@ -352,7 +353,7 @@ void Daemon::wait_for_signal() {
       reload_due_ = true;  // between turns: a script may be running now
     } else {
       log_info("stopping on {}", signal == SIGTERM ? "SIGTERM" : "SIGINT");
-      stopping_ = true;
+      stopping_ = std::exchange(is_to_end_, true);  // told twice, it waits for nobody
     }
     wait_for_signal();
   });

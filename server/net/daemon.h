@@ -24,6 +24,7 @@
 #include "server/http/clients.h"
 #include "server/net/connection.h"
 #include "server/net/handshakes.h"
+#include "server/net/last_service.h"
 #include "server/net/listener.h"
 #include "server/net/log_watch.h"
 #include "server/net/poller.h"
@@ -134,7 +135,9 @@ class Daemon : private ConnectionOwner {
   std::vector<char> busy_buffer_;
   std::vector<std::unique_ptr<Connection>> closed_while_busy_;
   ServiceManager service_manager_;
-  bool stopping_ = false;
+  LastService last_service_;
+  bool is_to_end_ = false;
+  bool stopping_ = false;  // nothing is served any more
   bool tick_due_ = false;
   bool reload_due_ = false;
   bool more_to_run_ = false;

@@ -50,9 +50,11 @@ std::string encode_facts(const MemberFacts& facts) {
   put_u8(&out, kFactsFormat);
   put_text(&out, facts.author.node);
   put_text(&out, facts.author.address);
-  put_u64_le(&out, facts.author.incarnation.high);
-  put_u64_le(&out, facts.author.incarnation.low);
-  put_u8(&out, static_cast<uint8_t>(facts.role));
+  const bool leaves = facts.role == Role::kLeaving;
+  const Incarnation incarnation = leaves ? Incarnation() : facts.author.incarnation;
+  put_u64_le(&out, incarnation.high);
+  put_u64_le(&out, incarnation.low);
+  put_u8(&out, static_cast<uint8_t>(leaves ? Role::kJoining : facts.role));
   put_u64_le(&out, facts.applied_turn);
   put_head(&out, facts.head);
   put_u64_le(&out, facts.written_back_turn);
@@ -85,6 +87,8 @@ std::optional<MemberFacts> decode_facts(std::string_view bytes) {
     return std::nullopt;
   }
   facts.role = static_cast<Role>(role);
+  if (facts.role == Role::kJoining && facts.author.incarnation == Incarnation())
+    facts.role = Role::kLeaving;
   return is_plain(facts) ? std::optional(std::move(facts)) : std::nullopt;
 }
 
@@ -126,17 +130,6 @@ uint64_t RegistryView::record_version() const {
   uint64_t version = kRecordVersion;
   for (const Seen& seen : members_) version = std::min(version, seen.facts.newest_record_version);
   return version;
-}
-
-std::optional<std::string> RegistryView::standby(std::string_view self) const {
-  const MemberFacts* best = nullptr;
-  for (const Seen& seen : members_) {
-    const bool can = seen.facts.role == Role::kFollowing && seen.age_ns < kPresentForNs;
-    if (!can || seen.facts.author.node == self) continue;
-    if (best == nullptr || seen.facts.applied_turn > best->applied_turn) best = &seen.facts;
-  }
-  if (best == nullptr) return std::nullopt;
-  return best->author.node;
 }
 
 }  // namespace weir::storage::replication

@@ -1,5 +1,5 @@
 // What members tell one another beside the log, as bytes and as values, and what follows from it:
-// how far the log may be trimmed, which records may be written, and to whom a primary can switch.
+// how far the log may be trimmed, and which records may be written.
 //
 // Nothing here is needed for safety. Facts may be late, wrong or lost: then a member takes a
 // snapshot that it could have done without, or some more of the log is kept. FORMAT.md is the
@@ -38,6 +38,7 @@ struct MemberFacts {
   bool operator==(const MemberFacts&) const = default;
 };
 
+// Of a member that leaves the incarnation is not told.
 std::string encode_facts(const MemberFacts& facts);
 // Answers nothing for an unknown format, for bytes that are not exactly one member's facts, and for
 // names, addresses and numbers that no member has (plain.h).
@@ -68,8 +69,6 @@ class RegistryView {
   uint64_t needed_from() const;
   // The newest version that every member reads, and that this program writes.
   uint64_t record_version() const;
-  // The present standby that lags least; nothing if there is none but `self`.
-  std::optional<std::string> standby(std::string_view self) const;
 
  private:
   std::vector<Seen> members_;

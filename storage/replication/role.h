@@ -1,5 +1,5 @@
 // What a member is doing in its shard. DO NOT CHANGE the numbers: they stand in the member
-// registry.
+// registry, but kLeaving, which has words of its own there (FORMAT.md).
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@ enum class Role : uint8_t {
   kPrimary = 3,
   kSwitchingOver = 4,
   kStopped = 5,
+  kLeaving = 6,  // its process ends; told to others, and never a state of the protocol
 };
 
 }  // namespace weir::storage::replication

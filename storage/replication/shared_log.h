@@ -112,6 +112,10 @@ class MemberRegistry {
   virtual ~MemberRegistry() = default;
 
   virtual void put(std::string name, std::string bytes) = 0;
+  // Tells whether what was put has arrived, or will not be tried again.
+  virtual bool has_written() const { return true; }
+  // Whoever waits for what others tell has the backend read it before it is due.
+  virtual void read_soon() {}
   // As the backend last read it; ages are of now.
   virtual std::vector<RegistryEntry> snapshot() const = 0;
 };

@@ -83,7 +83,7 @@ LogTrouble PostgresLog::own_trouble() const {
 }
 
 void PostgresLog::put(std::string name, std::string bytes) {
-  maintenance_.put(std::move(name), std::move(bytes));
+  maintenance_.put(std::move(name), std::move(bytes), now_ns());
 }
 
 void PostgresLog::set_watcher(SocketWatcher* watcher) {

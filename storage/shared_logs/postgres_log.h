@@ -59,6 +59,8 @@ class PostgresLog final : public ServerLog {
   std::vector<replication::RegistryEntry> snapshot() const override {
     return maintenance_.registry(now_ns());
   }
+  bool has_written() const override { return maintenance_.has_written(); }
+  void read_soon() override { maintenance_.read_soon(); }
 
   void set_watcher(SocketWatcher* watcher) override;
   void on_ready(int64_t boot_ns) override;

@@ -107,15 +107,18 @@ TEST(MemberRegistry, RecordsAreOfAVersionThatAllRead) {
             kRecordVersion);
 }
 
-TEST(MemberRegistry, NamesTheStandbyThatLagsLeast) {
-  const MemberFacts a = facts_of("A", 9);
-  MemberFacts primary = facts_of("B", 20);
-  primary.role = Role::kPrimary;
-  EXPECT_EQ(RegistryView({entry_of(a), entry_of(primary)}).standby("B"), "A");
-  EXPECT_EQ(RegistryView({entry_of(a), entry_of(primary)}).standby("A"), std::nullopt);
-  EXPECT_EQ(RegistryView({entry_of(a), entry_of(facts_of("C", 11))}).standby("B"), "C");
-  EXPECT_EQ(RegistryView({entry_of(a, RegistryView::kPresentForNs)}).standby("B"), std::nullopt)
-      << "not one that is away";
+// Who knows nothing of members that leave takes one for a member that is starting.
+TEST(MemberRegistry, WhoLeavesIsToldAsJoiningWithoutAnIncarnation) {
+  MemberFacts leaves = facts_of("A", 7);
+  leaves.role = Role::kLeaving;
+  MemberFacts joins = facts_of("A", 7);
+  joins.role = Role::kJoining;
+  EXPECT_EQ(decode_facts(encode_facts(joins)), joins);
+  joins.author.incarnation = {};
+  EXPECT_EQ(encode_facts(leaves), encode_facts(joins));
+  leaves.author.incarnation = {};
+  EXPECT_EQ(decode_facts(encode_facts(leaves)), leaves);
+  EXPECT_EQ(RegistryView({entry_of(leaves)}).needed_from(), 7u) << "it comes back";
 }
 
 // Records of 10 bytes.

@@ -69,13 +69,16 @@ TEST(ShardRole, GoesToWhoHadItWhenTheProcessStops) {
   EXPECT_TRUE(first->member->order({.kind = MemberOrder::Kind::kSwitchover, .node = second->name}));
   stage.pass(300 * kMs);
   ASSERT_EQ(stage.primary(), second);
+  stage.pass(3 * kSecond);  // until the registry shows what they have become
   StageClient* const client = stage.connect(second);
   client->send({"INCR", "n"});
   second->member->begin_to_leave();
   EXPECT_FALSE(second->member->has_left());
   stage.pass(300 * kMs);
+  EXPECT_EQ(stage.primary(), second) << "the other one has not told of itself since";
+  stage.pass(6 * kSecond);
   EXPECT_TRUE(second->member->has_left());
-  EXPECT_EQ(stage.primary(), first) << "at once, not after failover-after";
+  EXPECT_EQ(stage.primary(), first);
   EXPECT_TRUE(client->closed()) << "after its answer";
   const std::string told = client->take();
   EXPECT_EQ(stage.ask(first, {"GET", "n"}), told == ":1\r\n" ? "$1\r\n1\r\n" : "$-1\r\n") << told;
@@ -105,6 +108,51 @@ TEST(ShardRole, ClientsThatLookForThePrimaryAreSentAwayWhereItIsNot) {
   StageClient* const later = stage.connect(first);
   stage.pass(5 * kSecond);
   EXPECT_FALSE(later->closed()) << "twice is enough";
+}
+
+// It stands in the registry with more turns than the others, and was killed.
+TEST(ShardRole, DoesNotGoToAStandbyThatWasKilled) {
+  ShardStage stage;
+  stage.meet();
+  Node* const primary = stage.primary();
+  Node* const standby = stage.standby();
+  storage::replication::MemberFacts killed;
+  killed.author = {.node = std::string(40, 'f'), .address = "10.0.0.9:6379", .incarnation = {1, 2}};
+  killed.role = storage::replication::Role::kFollowing;
+  killed.applied_turn = 1000;
+  for (int i = 0; i < 3; ++i) stage.forge_facts(killed.author.node, killed);
+  stage.pass(3 * kSecond);
+  ASSERT_EQ(primary->member->members().size(), 3u);
+  primary->member->begin_to_leave();
+  stage.pass(6'300 * kMs);
+  EXPECT_EQ(stage.primary(), standby);
+  EXPECT_EQ(primary->member->protocol().log_state().primary().node, standby->name);
+  EXPECT_TRUE(primary->member->has_left());
+}
+
+TEST(ShardRole, WaitsForAStandbyThatStartsAnewAndServesMeanwhile) {
+  ShardStage stage;
+  stage.meet();
+  Node* const primary = stage.primary();
+  Node* const standby = stage.standby();
+  standby->member->begin_to_leave();
+  stage.pass(300 * kMs);
+  EXPECT_TRUE(standby->member->has_left());
+  stage.pass(2 * kSecond);
+  for (const MemberSeen& seen : primary->member->members()) {
+    if (seen.is_self) continue;
+    EXPECT_EQ(seen.state, "leaving");
+    EXPECT_FALSE(seen.is_standby);
+  }
+  primary->member->begin_to_leave();
+  stage.pass(1 * kSecond);
+  EXPECT_FALSE(primary->member->has_left());
+  EXPECT_EQ(stage.ask(primary, {"INCR", "n"}), ":1\r\n");
+  stage.restart(standby);
+  stage.pass(5 * kSecond);
+  EXPECT_TRUE(primary->member->has_left());
+  EXPECT_EQ(stage.primary(), standby) << "it was given the role once it followed";
+  EXPECT_EQ(stage.ask(standby, {"GET", "n"}), "$1\r\n1\r\n");
 }
 
 TEST(ShardRole, StopsWithWhatIsCommittedWhereNobodyIsKnown) {

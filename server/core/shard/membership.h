@@ -173,8 +173,8 @@ class Membership {
   virtual KnownShard known_own_shard() const { return {}; }
   // Of known_shards().
   virtual KnownRevision known_revision() const { return {}; }
-  // The process is to end: gives the role of primary away, if it is known to whom, and has
-  // committed what there is. listen() and act() go on with it.
+  // The process is to end: gives the role of primary away, once a standby follows, and has
+  // committed what there is. Called again, it looks for none. listen() and act() go on with it.
   virtual void begin_to_leave() = 0;
   // Tells whether that is done, or will not be.
   virtual bool has_left() const = 0;

@@ -22,7 +22,7 @@ bool is_primary_state(std::string_view state) {
 }
 
 Health health_of(std::string_view state, bool is_heard) {
-  if (!is_heard || state == "stopped") return Health::kFailed;
+  if (!is_heard || state == "stopped" || state == "leaving") return Health::kFailed;
   return state == "joining" || state == "copying" ? Health::kLoading : Health::kOnline;
 }
 

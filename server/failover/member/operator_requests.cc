@@ -56,23 +56,14 @@ Result<void, std::string> OperatorRequests::ask_for_switchover(const MemberView&
   return request_.ask(seen.primary_address, seen.node);
 }
 
-void OperatorRequests::leave(int64_t until_boot_ns, std::string to) {
-  leaving_ = Leaving{.until_ns = until_boot_ns, .to = std::move(to)};
-}
-
 // Should the member that is to be promoted be gone, the others count the time without a new record
 // in the log, as they do when this process is killed.
-void OperatorRequests::act(Member* member, const std::string& self, const Instants& now) {
+void OperatorRequests::act(Member* member, const Instants& now) {
   claim(member, now);
   if (const auto successor = std::exchange(successor_, std::nullopt))
     member->switch_over(*successor, now);
-  if (!member->is_primary()) {
-    const std::string& primary = member->log_state().primary().node;
-    if (primary != self && primary != other_primary_) other_primary_ = primary;
-    return;
-  }
-  if (leaving_ && !leaving_->to.empty() && member->may_seal())
-    member->switch_over(leaving_->to, now);
+  if (!leaving_.successor().empty() && member->may_seal())
+    member->switch_over(leaving_.successor(), now);
 }
 
 void OperatorRequests::claim(Member* member, const Instants& now) {
@@ -81,11 +72,6 @@ void OperatorRequests::claim(Member* member, const Instants& now) {
   if (now.boot_ns < takeover_->next_ns) return;
   takeover_->next_ns = now.boot_ns + kTakeoverRetryNs;
   member->claim_by_operator(now);
-}
-
-bool OperatorRequests::has_left(size_t uncommitted, int64_t boot_ns) const {
-  if (!leaving_ || boot_ns >= leaving_->until_ns) return true;
-  return leaving_->to.empty() && uncommitted == 0;
 }
 
 }  // namespace weir::server

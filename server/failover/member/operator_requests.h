@@ -2,12 +2,14 @@
 // and who stops the process, that another one is promoted.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "server/core/shard/membership.h"
+#include "server/failover/member/leaving.h"
 #include "server/failover/peers/switchover_request.h"
 #include "storage/replication/member.h"
 
@@ -24,19 +26,17 @@ class OperatorRequests {
   Result<void, std::string> order(const MemberOrder& order, const MemberView& seen,
                                   const std::vector<MemberSeen>& members, int64_t boot_ns);
   void give_up_taking() { takeover_.reset(); }
-  // `to` is the node of who is to be promoted; "": nobody is known.
-  void leave(int64_t until_boot_ns, std::string to);
+  // The process is to end.
+  Leaving& leaving() { return leaving_; }
+  const Leaving& leaving() const { return leaving_; }
 
-  // Asks of the protocol what is due. `self` is this member's node.
-  void act(storage::replication::Member* member, const std::string& self,
-           const storage::replication::Instants& now);
-  // The last primary that this member has followed, by its node; "": none.
-  const std::string& other_primary() const { return other_primary_; }
+  // Asks of the protocol what is due.
+  void act(storage::replication::Member* member, const storage::replication::Instants& now);
   // INT64_MAX: nothing is due by itself.
-  int64_t next_ns() const { return successor_ ? 0 : takeover_ ? takeover_->next_ns : INT64_MAX; }
-  // Tells whether a primary that leaves has done so, or will not. `uncommitted`: turns that the log
-  // does not have yet.
-  bool has_left(size_t uncommitted, int64_t boot_ns) const;
+  int64_t next_ns() const {
+    if (successor_) return 0;
+    return std::min(takeover_ ? takeover_->next_ns : INT64_MAX, leaving_.next_ns());
+  }
 
  private:
   Result<void, std::string> ask_for_switchover(const MemberView& seen);
@@ -48,15 +48,10 @@ class OperatorRequests {
     int64_t until_ns = 0;
     int64_t next_ns = 0;
   };
-  struct Leaving {
-    int64_t until_ns = 0;
-    std::string to;
-  };
   SwitchoverRequest request_;
   std::optional<std::string> successor_;  // who is to be promoted after this primary, by its node
   std::optional<Takeover> takeover_;
-  std::optional<Leaving> leaving_;
-  std::string other_primary_;
+  Leaving leaving_;
 };
 
 }  // namespace weir::server

@@ -5,7 +5,6 @@
 
 #include "base/crc64.h"
 #include "base/time_units.h"
-#include "server/core/shard/successor.h"
 #include "server/failover/member/member_metrics.h"
 #include "server/failover/peers/member_words.h"
 #include "server/os/log.h"
@@ -43,6 +42,11 @@ class ShardDurability final : public Durability {
 
 uint64_t settings_shard_of(const std::string& shard, const storage::ShardInstance& instance) {
   return crc64_xz(shard + " " + storage::instance_text(instance)) % UniqueIds::kShardsOfVersions;
+}
+
+// A primary that leaves is one until it has given the role away.
+Role told_role(const Member& member, const Leaving& leaving) {
+  return leaving.has_begun() && !member.is_primary() ? Role::kLeaving : member.role();
 }
 
 void look_for_log(LogAbsence* absence, bool is_promoted, int64_t lease_ns, Server* server) {
@@ -166,7 +170,12 @@ void ShardMember::listen() {
 void ShardMember::act() {
   if (!member_) return;
   settle();
-  operator_requests_.act(member_.get(), self_.node, port_.now());
+  if (Leaving& leaving = operator_requests_.leaving(); clock_.boot_ns() >= leaving.next_ns()) {
+    registry_.read_soon(clock_.boot_ns());
+    leaving.look(members(), clock_.boot_ns());
+    if (!port_.is_promoted()) leaving.end_search(clock_.boot_ns());
+  }
+  operator_requests_.act(member_.get(), port_.now());
   trouble_.look(*log_, clock_.boot_ns());
   copies_->given().begin_turn();
   const auto sources = [this] { return sources_of(registry_.view(facts()), self_.node); };
@@ -175,7 +184,7 @@ void ShardMember::act() {
   port_.ask_to_read();
   settle();
   const int64_t now_ns = clock_.boot_ns();
-  if (now_ns >= registry_.next_ns(member_->role())) {
+  if (now_ns >= registry_.next_ns(told_role(*member_, operator_requests_.leaving()))) {
     digests_ = node_digests(server_->config(), server_->acl().users());
     registry_.write(facts(), now_ns);
   }
@@ -202,16 +211,15 @@ void ShardMember::heartbeat() {
 }
 
 void ShardMember::begin_to_leave() {
-  const std::vector<MemberSeen> all = members();
-  const MemberSeen* const successor = successor_of(all);
-  std::string to = successor == nullptr ? operator_requests_.other_primary() : successor->node;
-  operator_requests_.leave(clock_.boot_ns() + plan_.replies.log_timeout_ns + kLeaveNs,
-                           std::move(to));
+  operator_requests_.leaving().begin(port_.is_promoted(), plan_.replies.log_timeout_ns + kLeaveNs,
+                                     clock_.boot_ns());
 }
 
 bool ShardMember::has_left() const {
-  return !port_.is_promoted() ||
-         operator_requests_.has_left(replies_.turns().count(), clock_.boot_ns());
+  const Leaving& leaving = operator_requests_.leaving();
+  if (!leaving.has_begun() || leaving.is_over(clock_.boot_ns())) return true;
+  if (!port_.is_promoted()) return registry_.has_told_leaving();
+  return leaving.has_nobody() && replies_.turns().count() == 0;
 }
 
 // What every event may have made possible.
@@ -226,8 +234,8 @@ void ShardMember::settle() {
 int64_t ShardMember::next_ns() {
   if (!member_) return kNotDue;
   if (port_.has_answers()) return 0;
-  int64_t at_ns = std::min(
-      {member_->next_deadline(), log_->next_deadline(), registry_.next_ns(member_->role())});
+  int64_t at_ns = std::min({member_->next_deadline(), log_->next_deadline(),
+                            registry_.next_ns(told_role(*member_, operator_requests_.leaving()))});
   at_ns = std::min({at_ns, operator_requests_.next_ns(), stale_clients_.next_ns()});
   if (watch_ != nullptr) at_ns = std::min(at_ns, watch_->next_ns());
   if (settings_pull_ != nullptr) at_ns = std::min(at_ns, settings_pull_->next_ns());
@@ -283,7 +291,7 @@ MemberView ShardMember::view() const {
 storage::replication::MemberFacts ShardMember::facts() const {
   storage::replication::MemberFacts facts;
   facts.author = self_;
-  facts.role = member_->role();
+  facts.role = told_role(*member_, operator_requests_.leaving());
   facts.applied_turn = port_.is_promoted() ? member_->let_out_turn() : keys_->turn();
   facts.head = member_->log_state().head();
   facts.written_back_turn = port_.written_back_turn();

@@ -44,6 +44,8 @@ std::string_view words_of(Role role) {
       return "switching over";
     case Role::kStopped:
       return "stopped";
+    case Role::kLeaving:
+      return "leaving";
   }
   return "";
 }

@@ -78,6 +78,17 @@ void ShardRegistry::write(const MemberFacts& own, int64_t boot_ns) {
   registry_->put(own.author.node, encode_facts(own));
 }
 
+bool ShardRegistry::has_told_leaving() const {
+  if (registry_ == nullptr) return true;
+  return written_role_ == Role::kLeaving && registry_->has_written();
+}
+
+void ShardRegistry::read_soon(int64_t boot_ns) {
+  if (registry_ == nullptr || boot_ns < read_soon_ns_ + kSoonNs) return;
+  read_soon_ns_ = boot_ns;
+  registry_->read_soon();
+}
+
 RegistryView ShardRegistry::view(const MemberFacts& own) const {
   std::vector<RegistryEntry> entries;
   if (registry_ != nullptr) entries = registry_->snapshot();

@@ -24,6 +24,7 @@ std::vector<std::string> sources_of(const storage::replication::RegistryView& re
 class ShardRegistry {
  public:
   static constexpr int64_t kEveryNs = 2 * kNsPerS;
+  static constexpr int64_t kSoonNs = 200 * kNsPerMs;
 
   // `registry` is null where the engine has none: then a member knows itself alone.
   explicit ShardRegistry(storage::replication::MemberRegistry* registry) : registry_(registry) {}
@@ -31,6 +32,10 @@ class ShardRegistry {
   // When facts are to be written next, by CLOCK_BOOTTIME.
   int64_t next_ns(storage::replication::Role role) const;
   void write(const storage::replication::MemberFacts& own, int64_t boot_ns);
+  // Tells whether the others can know that this member leaves.
+  bool has_told_leaving() const;
+  // Reads what the others tell more often than it is due. To be called while somebody waits for it.
+  void read_soon(int64_t boot_ns);
 
   // What all members have told, but the one whose facts these are: it is as it is. The registry
   // counts as read once this member is found there.
@@ -43,6 +48,7 @@ class ShardRegistry {
   storage::replication::MemberRegistry* const registry_;
   storage::replication::Role written_role_ = storage::replication::Role::kJoining;
   int64_t written_ns_ = -kEveryNs;
+  int64_t read_soon_ns_ = -kSoonNs;
 };
 
 }  // namespace weir::server

@@ -27,15 +27,18 @@ void Maintenance::trim(uint64_t up_to) { trim_up_to_ = std::max(trim_up_to_, up_
 
 void Maintenance::begin(const StreamInfo& info) {
   info_ = info;
-  is_stream_gone_ = is_looking_ = is_trimming_ = false;
+  is_stream_gone_ = is_looking_ = is_trimming_ = is_putting_ = false;
   look_at_ns_ = trim_at_ns_ = 0;
 }
 
 void Maintenance::step(int64_t now_ns) {
   now_ns_ = now_ns;
   // Facts that do not arrive are put anew by their member soon.
-  for (auto& [name, facts] : std::exchange(unwritten_, {}))
-    calls_.ask(put_facts(names_, name, std::move(facts)), kAllowedNs, [](const Reply&) {});
+  for (auto& [name, facts] : std::exchange(unwritten_, {})) {
+    is_putting_ = true;
+    calls_.ask(put_facts(names_, name, std::move(facts)), kAllowedNs,
+               [this](const Reply&) { is_putting_ = false; });
+  }
   if (!is_looking_ && now_ns >= look_at_ns_) {
     is_looking_ = true;
     calls_.ask(get_info(names_.log_stream()), kAllowedNs,

@@ -23,6 +23,9 @@ class Maintenance {
   Maintenance(const Names& names, Calls* calls) : names_(names), calls_(*calls) {}
 
   void put(std::string name, std::string facts) { unwritten_[std::move(name)] = std::move(facts); }
+  bool has_written() const { return unwritten_.empty() && !is_putting_; }
+  // The registry is read at the next step.
+  void read_soon() { look_at_ns_ = 0; }
   // As it was last read; ages are of `now_ns`.
   std::vector<replication::RegistryEntry> registry(int64_t now_ns) const;
   void trim(uint64_t up_to);
@@ -51,6 +54,7 @@ class Maintenance {
   int64_t now_ns_ = 0;
 
   std::map<std::string, std::string> unwritten_;
+  bool is_putting_ = false;
   int64_t look_at_ns_ = 0;
   bool is_looking_ = false;
   std::vector<replication::RegistryEntry> registry_;

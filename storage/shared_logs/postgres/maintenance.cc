@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kRegistryNs = 2 * kNsPerS;
 constexpr int64_t kFactsNs = 30 * kNsPerS;
+constexpr int64_t kBetweenPutsNs = 200 * kNsPerMs;  // a member says at once what it has become
 // So long after it was due a task goes before appends and reads.
 constexpr int64_t kPatienceNs = 2 * kNsPerS;
 constexpr int64_t kTrimPatienceNs = 200 * kNsPerMs;
@@ -21,7 +22,8 @@ constexpr uint64_t kTrimRecordsMax = 1000;
 
 }  // namespace
 
-void Maintenance::put(std::string name, std::string facts) {
+void Maintenance::put(std::string name, std::string facts, int64_t now_ns) {
+  put_ns_ = now_ns;
   unwritten_[std::move(name)] = std::move(facts);
 }
 
@@ -95,6 +97,8 @@ int64_t Maintenance::due_ns(Task task) const {
   if (task == Task::kPut && unwritten_.empty()) return INT64_MAX;
   if (task == Task::kTrim && trim_up_to_ == 0) return INT64_MAX;
   const auto done = done_ns_.find(task);
+  if (task == Task::kPut && done != done_ns_.end())
+    return std::max(put_ns_, done->second + kBetweenPutsNs);
   if (done == done_ns_.end()) return since_ns_;
   if (task == Task::kTrim) return done->second;
   return done->second + (task == Task::kFacts ? kFactsNs : kRegistryNs);

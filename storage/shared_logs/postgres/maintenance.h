@@ -22,7 +22,10 @@ class Maintenance {
  public:
   explicit Maintenance(std::string shard) : shard_(std::move(shard)) {}
 
-  void put(std::string name, std::string facts);
+  void put(std::string name, std::string facts, int64_t now_ns);
+  bool has_written() const { return unwritten_.empty() && doing_ != Task::kPut; }
+  // The registry is read as soon as the connection takes it.
+  void read_soon() { done_ns_.erase(Task::kRegistry); }
   // As it was last read; ages are of `now_ns`.
   std::vector<replication::RegistryEntry> registry(int64_t now_ns) const;
   void trim(uint64_t up_to);
@@ -52,6 +55,7 @@ class Maintenance {
   int64_t since_ns_ = 0;
   std::map<Task, int64_t> done_ns_;
   std::map<std::string, std::string> unwritten_;
+  int64_t put_ns_ = 0;  // the newest put()
   std::vector<replication::RegistryEntry> registry_;
   int64_t registry_read_ns_ = 0;
   uint64_t trim_up_to_ = 0;

@@ -272,6 +272,8 @@ TEST_F(ShownShardTest, SaysHowEachIs) {
   shard = shown();
   EXPECT_EQ(shard.members[0].health, Health::kLoading);
   EXPECT_EQ(shard.members[2].health, Health::kFailed);
+  membership_.seen[2].state = "leaving";
+  EXPECT_EQ(shown().members[2].health, Health::kFailed);
 }
 
 TEST_F(ShownShardTest, ClientsOverTlsAreLedToTheOtherPortOfMembersThatAreAlike) {
