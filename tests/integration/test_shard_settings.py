@@ -212,6 +212,14 @@ class ShardSettings(ThreeShards):
         self.begin(dead)
         self.all_agree("the old file at who took over")
         all_have_the_new_one()
+        # What somebody makes anew by a name that the old file had is nothing to the new one.
+        self.at("c").call("RL.POLICY", "SET", "of-old-file", "7/1m")
+        self.all_agree("a policy of that name")
+        for name in ("b1", "b2"):
+            self.write(name + "/policies", "epoch 2\npolicy of-file 2/1m\n")
+        self.assertEqual(self.at("b").call("RL.POLICY", "RELOAD"), [])
+        self.all_agree("the second file elsewhere")
+        self.assertIn("7/1m", str(self.policy("c", "of-old-file")))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "algorithms/words.h"
 #include "base/time_units.h"
@@ -143,7 +144,11 @@ Result<PoliciesDiff, std::string> reload_policies(const PoliciesNeeds& needs,
   const auto file = parse_file(text, path, needs);
   if (!file) return std::string(kErr) + file.error();
   const std::vector<PolicyLine>& lines = file->policies;
-  const auto edits = edits_of(lines, &needs.limiters->policies, *needs.keys);
+  auto edits = edits_of(lines, &needs.limiters->policies, *needs.keys);
+  // The shard that has read this file first has deleted what a file before it had. What has such a
+  // name now is somebody's who has made it since.
+  if (needs.limiters->settings.is_on() && !*epoch)
+    std::erase_if(edits, [](const PolicyEdit& edit) { return edit.after.empty(); });
   for (const PolicyEdit& edit : edits) {
     if (!how.may_reach) break;
     if (const auto may = how.may_reach(edit.name); !may) return may.error();

@@ -39,6 +39,13 @@ class PoliciesFile : public ConfigTest {
     server_ = std::move(next);
     client_ = server_->connect();
   }
+  // The server is a shard's primary from now on.
+  void begin_cluster() {
+    Server& server = **server_;
+    server.keys().running().begin_command(server.timeline().now_ns());
+    server.shard_role().settings().begin(3);
+    server.turn().commit_early();
+  }
   // Why a server does not start with this file.
   std::string refusal(const std::string& text) {
     file(text);
@@ -287,13 +294,7 @@ TEST_F(PoliciesFile, KeepsTheHistoryOfManyChangesBounded) {
 
 // A cluster of shards: an old file on one machine does not undo the new one.
 TEST_F(PoliciesFile, InAClusterItsEpochNeverFalls) {
-  const auto begin = [this] {
-    Server& server = **server_;
-    server.keys().running().begin_command(server.timeline().now_ns());
-    server.shard_role().settings().begin(3);
-    server.turn().commit_early();
-  };
-  begin();
+  begin_cluster();
   EXPECT_THAT(reload("policy free 100/1m\n"), HasSubstr("policies: in a cluster of shards the "
                                                         "file begins with 'epoch N'"));
   EXPECT_THAT(reload("# plans\nepoch 3\npolicy free 200/1m\n"), HasSubstr("+ free GCRA 200/1m"));
@@ -309,13 +310,27 @@ TEST_F(PoliciesFile, InAClusterItsEpochNeverFalls) {
   EXPECT_TRUE((*server_)->shard_role().take_settings("b", {}, page));
   EXPECT_THAT(reload("epoch 5\npolicy free 400/1m\n"), HasSubstr("is lower than 9"));
   restart();
-  begin();
+  begin_cluster();
   EXPECT_EQ((*server_)->limiters().descriptor_rules, nullptr);
   EXPECT_THAT(reload("epoch 8\npolicy free 400/1m\nrls d user=* POLICY free KEY u:{user}\n"),
               HasSubstr("is lower than 9"));
   ASSERT_NE((*server_)->limiters().descriptor_rules, nullptr);
   EXPECT_EQ((*server_)->limiters().descriptor_rules->texts().size(), 1u);
   EXPECT_THAT(reload("epoch 10\npolicy free 500/1m\n"), HasSubstr("+ free GCRA 500/1m"));
+}
+
+// Another shard has read it first, and somebody has made a policy by a name that it has no more.
+TEST_F(PoliciesFile, AFileThatTheClusterKnowsDeletesNothing) {
+  begin_cluster();
+  EXPECT_THAT(reload("epoch 3\npolicy free 200/1m\npolicy old 1/1m\n"),
+              HasSubstr("+ old GCRA 1/1m"));
+  const std::string text = "epoch 4\npolicy free 200/1m\n";
+  SettingsPage page{.up_to = 1, .has_more = false, .items = {}};
+  page.items = {{.kind = SettingKind::kFileEpoch, .version = 4, .made = file_digest_of(text)}};
+  EXPECT_TRUE((*server_)->shard_role().take_settings("b", {}, page));
+  EXPECT_EQ(reload(text), "[]");
+  EXPECT_THAT(ask("RL.POLICY GET old"), HasSubstr("1/1m"));
+  EXPECT_EQ(reload("epoch 5\npolicy free 200/1m\n"), "[]") << "it is the file's no more";
 }
 
 TEST_F(PoliciesFile, AServerAloneReadsAFileWithAnEpoch) {
