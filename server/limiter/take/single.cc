@@ -95,17 +95,11 @@ bool read(const storage::Ref& ref, FewKey* key, storage::HeaderView* lists) {
          algorithms::read_few(lists->rest, key->few, key->states);
 }
 
-// Looks no key up. False: the request is not of the common case.
-bool name_few(Call& call, std::string_view key, const NamedLimits& named, FewKey* loaded) {
+// Without the costs. False: the key is not of the common case.
+bool load_few(Call& call, std::string_view key, const NamedLimits& named, FewKey* loaded) {
   const auto few = few_of(named);
   if (!few || has_queue(call, key)) return false;
   loaded->few = *few;
-  return true;
-}
-
-// Without the costs. False: the key is not of the common case. REQUIRES: name_few().
-bool load_few(Call& call, std::string_view key, FewKey* loaded) {
-  const FewLimits* few = &loaded->few;
   loaded->ref = call.look_up(key);
   const storage::Ref& ref = loaded->ref;
   storage::HeaderView lists;
@@ -181,7 +175,7 @@ std::optional<algorithms::Verdict> take_single(Call& call, std::string_view key,
 std::optional<Answer> take_few(Call& call, std::string_view name, const NamedLimits& named,
                                const LimiterRequest& request) {
   FewKey key;
-  if (!name_few(call, name, named, &key) || !load_few(call, name, &key)) return std::nullopt;
+  if (!load_few(call, name, named, &key)) return std::nullopt;
   const auto guards = key.guards();
   for (size_t i = 0; i < guards.size(); ++i) guards[i].cost = request.cost(i);
   const auto verdict = algorithms::take_all(guards, {.now_ns = call.now_ns, .wall = &call.wall()});
@@ -200,10 +194,7 @@ std::optional<TakenOfEach> take_few_of_each(Call& call, std::span<const std::str
   all.reserve(keys.size());
   size_t limits = 0;
   for (size_t i = 0; i < keys.size(); ++i) {
-    if (!name_few(call, names[i], named[i], &keys[i])) return std::nullopt;
-  }
-  for (size_t i = 0; i < keys.size(); ++i) {
-    if (!load_few(call, names[i], &keys[i])) return std::nullopt;
+    if (!load_few(call, names[i], named[i], &keys[i])) return std::nullopt;
     for (Guard& guard : keys[i].guards()) {
       guard.cost = request.key_costs.empty() ? request.cost(limits++) : request.key_costs[i];
     }
