@@ -241,7 +241,8 @@ int64_t ShardMember::next_ns() {
   if (settings_pull_ != nullptr) at_ns = std::min(at_ns, settings_pull_->next_ns());
   if (port_.is_promoted())
     at_ns = std::min(at_ns, replies_.absence().next_deadline(plan_.times.lease_ns));
-  return at_ns == INT64_MAX ? kNotDue : std::max<int64_t>(at_ns - clock_.boot_ns(), 0);
+  const int64_t now_ns = clock_.boot_ns();
+  return at_ns == INT64_MAX ? kNotDue : std::max(at_ns, now_ns) - now_ns;  // INT64_MIN: at once
 }
 
 std::string ShardMember::refusal() const {
