@@ -5,6 +5,7 @@ import re
 from wire import decode
 
 LATE_MS = 10_000  # how much later one server may have run a command than the other
+drift_ms = 0  # by how much a shard's instants may have gone from the wall clock since a key was written
 
 
 class Profile:
@@ -42,11 +43,11 @@ def milliseconds(profile, ours, theirs):
 
 
 def instant_s(profile, ours, theirs):
-    return ours == theirs or (profile.relative_times and seconds(profile, ours, theirs))
+    return near(ours, theirs, min(drift_ms, 1)) or (profile.relative_times and seconds(profile, ours, theirs))
 
 
 def instant_ms(profile, ours, theirs):
-    return ours == theirs or (profile.relative_times and milliseconds(profile, ours, theirs))
+    return near(ours, theirs, drift_ms) or (profile.relative_times and milliseconds(profile, ours, theirs))
 
 
 def dbsize(profile, ours, theirs):

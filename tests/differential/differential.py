@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import compare  # noqa: E402
 import state  # noqa: E402
 import streams  # noqa: E402
 import vectors  # noqa: E402
@@ -179,6 +180,7 @@ def main():
     if options.owners > 1:  # weir refuses it there: docs/cluster.md
         rows = [row for row in rows if not row.usage.startswith("PUBLISH ")]
     if options.shards:  # all have what one was told: docs/cluster.md
+        compare.drift_ms = 5
         rows = [row for row in rows if not row.usage.startswith("SCRIPT LOAD ")]
     coverage = Coverage(rows)
     redis = redis_owners(options.owners) if options.cluster else redis_server()
