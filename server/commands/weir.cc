@@ -150,16 +150,12 @@ void check_cluster(Call& call, const Membership& member) {
   }
   call.reply.array(others.size());
   for (const auto& [shard, told] : others) {
-    const auto text = [&](std::string_view name, std::string_view value) {
-      call.reply.bulk(name);
-      call.reply.bulk(value);
-    };
     call.reply.map(5);
-    text("shard", shard);
-    text("node", told.node);
-    text("address", told.address());
-    text("configuration", compared(told.configuration, self.configuration));
-    text("acl", compared(told.acl, self.acl));
+    put_field(call, "shard", shard);
+    put_field(call, "node", told.node);
+    put_field(call, "address", told.address());
+    put_field(call, "configuration", compared(told.configuration, self.configuration));
+    put_field(call, "acl", compared(told.acl, self.acl));
   }
 }
 
